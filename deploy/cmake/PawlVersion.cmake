@@ -1,0 +1,16 @@
+# Reads the version from include/pawl/version.h, the only place that states it.
+set(_version_file "${CMAKE_CURRENT_LIST_DIR}/../../include/pawl/version.h")
+set(PAWL_VERSION_MAJOR 0)
+set(PAWL_VERSION_MINOR 1)
+set(PAWL_VERSION_PATCH 0)
+set(PAWL_SOVERSION 0)
+if(EXISTS "${_version_file}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_version_file}")
+    file(STRINGS "${_version_file}" _lines
+         REGEX "^#define PAWL_(VERSION_MAJOR|VERSION_MINOR|VERSION_PATCH|SOVERSION)[ \t]+[0-9]+")
+    foreach(_line IN LISTS _lines)
+        string(REGEX MATCH "^#define (PAWL_[A-Z_]+)[ \t]+([0-9]+)" _unused "${_line}")
+        set(${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endforeach()
+endif()
+set(PAWL_VERSION "${PAWL_VERSION_MAJOR}.${PAWL_VERSION_MINOR}.${PAWL_VERSION_PATCH}")
