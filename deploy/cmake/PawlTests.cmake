@@ -61,6 +61,7 @@ endfunction()
 
 function(pawl_plain_test name)
     pawl_parse_test(${ARGN})
+    list(APPEND test_UNPARSED_ARGUMENTS "${PROJECT_SOURCE_DIR}/src/test/tap.c")
     pawl_test_program(${name})
     pawl_register_test(${name} plain thread $<TARGET_FILE:${name}> ${test_ARGS})
 endfunction()
