@@ -16,10 +16,15 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pawl-config.cmake.in"
     "${PROJECT_BINARY_DIR}/pawl-config.cmake" INSTALL_DESTINATION "${PAWL_PACKAGE_DIR}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/pawl-config-version.cmake"
     VERSION "${PAWL_VERSION}" COMPATIBILITY SameMinorVersion)
-configure_file("${CMAKE_CURRENT_LIST_DIR}/pawl.pc.in" "${PROJECT_BINARY_DIR}/pawl.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/pawl-config.cmake"
               "${PROJECT_BINARY_DIR}/pawl-config-version.cmake"
         DESTINATION "${PAWL_PACKAGE_DIR}")
+# Written while installing, because `cmake --install --prefix` may name another prefix.
+install(CODE "
+    set(CMAKE_INSTALL_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
+    set(CMAKE_INSTALL_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
+    set(PAWL_VERSION \"${PAWL_VERSION}\")
+    configure_file(\"${CMAKE_CURRENT_LIST_DIR}/pawl.pc.in\" \"${PROJECT_BINARY_DIR}/pawl.pc\" @ONLY)")
 install(FILES "${PROJECT_BINARY_DIR}/pawl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
