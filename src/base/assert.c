@@ -3,21 +3,17 @@
 #include "base/assert.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LINE_MAX_LEN 512
 
+/* One byte is kept for the newline. */
 static size_t put_text(char *line, size_t len, const char *text)
 {
-    size_t text_len = strlen(text);
-    size_t room = LINE_MAX_LEN - 1 - len; /* One byte is kept for the newline. */
-
-    if (text_len > room) {
-        text_len = room;
+    while (*text != '\0' && len < LINE_MAX_LEN - 1) {
+        line[len++] = *text++;
     }
-    memcpy(line + len, text, text_len);
-    return len + text_len;
+    return len;
 }
 
 static size_t put_number(char *line, size_t len, unsigned number)

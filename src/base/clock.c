@@ -7,7 +7,8 @@
 #include "base/assert.h"
 
 #define MS_PER_S  1000
-#define NS_PER_MS 1000000
+#define NS_PER_MS 1000000L
+#define NS_PER_S  1000000000L
 
 static int64_t read_clock_ms(clockid_t clock)
 {
@@ -104,9 +105,9 @@ bool pawl__cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t ti
         until.tv_sec += (time_t)(timeout_ms / MS_PER_S);
         until.tv_nsec += (long)(timeout_ms % MS_PER_S) * NS_PER_MS;
     }
-    if (until.tv_nsec >= MS_PER_S * NS_PER_MS) {
+    if (until.tv_nsec >= NS_PER_S) {
         until.tv_sec++;
-        until.tv_nsec -= MS_PER_S * NS_PER_MS;
+        until.tv_nsec -= NS_PER_S;
     }
     rc = pthread_cond_timedwait(cond, mutex, &until);
     PAWL_INVARIANT(rc == 0 || rc == ETIMEDOUT);

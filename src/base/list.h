@@ -87,6 +87,8 @@ static inline size_t pawl__list_len(const struct pawl__list *head)
 /* From a node to the struct that holds it. */
 #define PAWL_LIST_ENTRY(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a declared name takes none. */
+
 /* Declares `it` (struct pawl__list *) itself. The body must not remove `it`. */
 #define PAWL_LIST_FOREACH(it, head)                                                                \
     for (struct pawl__list *it = (head)->next; it != (head); it = it->next)
@@ -95,5 +97,7 @@ static inline size_t pawl__list_len(const struct pawl__list *head)
 #define PAWL_LIST_FOREACH_SAFE(it, tmp, head)                                                      \
     for (struct pawl__list *it = (head)->next, *tmp = it->next; it != (head);                      \
          it = tmp, tmp = it->next)
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -18,7 +18,7 @@ struct unit {
 
 /* Ascending. */
 static const struct unit units[] = {
-    {"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 60 * 60 * 1000}, {"d", 24 * 60 * 60 * 1000},
+    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000},
 };
 
 #define UNIT_COUNT (sizeof(units) / sizeof(units[0]))
