@@ -10,6 +10,8 @@
 static clockid_t asked_clock = -1;
 static const struct timespec *pinned_time;
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's are reserved names.
+ */
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
     asked_clock = clock;

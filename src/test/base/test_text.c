@@ -76,7 +76,7 @@ Test(utf8, AcceptsNoOtherLongForm)
             four += pawl__utf8_char_len(text, 4) == 4;
         }
     }
-    cr_assert_eq(four, 2 * (0x100000 / 64));
+    cr_assert_eq(four, (size_t)2 * (0x100000 / 64));
 }
 
 /* A character that the end cuts is not read past the end, and not valid. */
