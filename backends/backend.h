@@ -151,6 +151,7 @@ struct pawl__backend_settings {
     const char *principal; /* "os:ann@host": recorded with marks and sessions */
     int64_t request_timeout_ms;
     int64_t connect_timeout_ms;
+    void *context; /* what open() of a decorator or of the simulator needs beside; else NULL */
 };
 
 /* What open() found. */
