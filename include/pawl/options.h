@@ -52,6 +52,12 @@ PAWL_API const char *pawl_options_describe(size_t index, const char **ret_defaul
  * pawl_client_open() does. PAWL_E_CONFIG names the pair that does not fit. Never blocks. */
 PAWL_API pawl_status pawl_options_check(pawl_options *options, pawl_error *err);
 
+/* Judges the configuration file at `path`, wherever it lies and whatever else is set: syntax, keys,
+ * each value, and all of them together over the defaults. PAWL_E_CONFIG with file, line and column,
+ * also when it is not there; PAWL_E_INVALID; PAWL_E_NOMEM. Reads one file: may block on a slow disk.
+ */
+PAWL_API pawl_status pawl_options_check_file(const char *path, pawl_error *err);
+
 #ifdef __cplusplus
 }
 #endif
