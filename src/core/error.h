@@ -11,7 +11,7 @@
 #define PAWL__ERROR_MESSAGE_MAX 1024
 
 /* Longest output of pawl__error_quote with its NUL. */
-#define PAWL__QUOTE_MAX 96
+#define PAWL__QUOTE_MAX 128
 
 /* Overwrites `err` (may be NULL) and returns `status`, which must be a failure. `backend_code` is
  * the number of the library below, 0 if none; the message names which library. The message names

@@ -9,6 +9,8 @@
 
 #include <pawl/status.h>
 
+struct pawl__url;
+
 /* In the order of help. */
 enum pawl__option {
     PAWL__OPTION_STORE,
@@ -49,6 +51,10 @@ enum pawl__option pawl__option_find(const char *key, pawl_error *err);
 
 /* Checks `text` as a value of `option` alone. E_CONFIG names key, value and what is allowed. */
 pawl_status pawl__option_check(enum pawl__option option, const char *text, pawl_error *err);
+
+/* Checks root and query of a URL as values of options: no unknown key, none twice, each value
+ * right. */
+pawl_status pawl__option_check_url(const struct pawl__url *url, pawl_error *err);
 
 /* The number of a text that passed the check: milliseconds of a duration ("off" = 0), a count, 0 or
  * 1 of a switch, the enum of a choice. */
