@@ -10,9 +10,10 @@
 static clockid_t asked_clock = -1;
 static const struct timespec *pinned_time;
 
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's are reserved names.
- */
-int clock_gettime(clockid_t clock, struct timespec *ts)
+/* By its label, since libc's declaration would fix the names of the parameters. */
+int stand_in_clock(clockid_t clock, struct timespec *ts) __asm__("clock_gettime");
+
+int stand_in_clock(clockid_t clock, struct timespec *ts)
 {
     asked_clock = clock;
     if (pinned_time != NULL) {
@@ -131,19 +132,24 @@ Test(clock, DoesNotWaitWithoutTime, .timeout = 10)
     cr_assert_lt(measure_wait(INT64_MIN / 2), 1000);
 }
 
-/* Just before a full second the nanoseconds carry over; the kernel refuses a billion of them. */
+/* At a full second the nanoseconds carry over; the kernel refuses a billion of them. */
 Test(clock, CarriesNanoseconds, .timeout = 10)
 {
-    const struct timespec time = {.tv_sec = 1, .tv_nsec = 999999999};
+    const struct timespec times[] = {
+        {.tv_sec = 1, .tv_nsec = 999999999},
+        {.tv_sec = 1, .tv_nsec = 999000000},
+    };
     pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t cond;
 
     pawl__cond_init_monotonic(&cond);
-    pinned_time = &time; /* 1 s after boot: long over, so no wait; EINVAL would abort. */
     (void)pthread_mutex_lock(&mu);
-    cr_assert_not(pawl__cond_wait_ms(&cond, &mu, 999));
-    cr_assert_not(pawl__cond_wait_ms(&cond, &mu, 1));
+    for (size_t i = 0; i < 2; i++) {
+        pinned_time = &times[i]; /* 1 s after boot: long over, so no wait; EINVAL would abort. */
+        bool is_woken = pawl__cond_wait_ms(&cond, &mu, 999) || pawl__cond_wait_ms(&cond, &mu, 1);
+        pinned_time = NULL;
+        cr_expect_not(is_woken);
+    }
     (void)pthread_mutex_unlock(&mu);
-    pinned_time = NULL;
     (void)pthread_cond_destroy(&cond);
 }

@@ -51,6 +51,26 @@ Test(json_write, WritesOneLine)
     pawl__buf_release(&buf);
 }
 
+/* A container that follows another at the same depth starts without a comma. */
+Test(json_write, StartsEachLevelAfresh)
+{
+    struct pawl__buf buf;
+    struct pawl__jsonw writer;
+
+    pawl__buf_init(&buf);
+    pawl__jsonw_init(&writer, &buf);
+    pawl__jsonw_begin_array(&writer);
+    for (int i = 0; i < 2; i++) {
+        pawl__jsonw_begin_array(&writer);
+        pawl__jsonw_int(&writer, 1);
+        pawl__jsonw_int(&writer, 2);
+        pawl__jsonw_end_array(&writer);
+    }
+    pawl__jsonw_end_array(&writer);
+    cr_assert_str_eq(pawl__buf_str(&buf), "[[1,2],[1,2]]");
+    pawl__buf_release(&buf);
+}
+
 static char *write_text(const char *text, size_t len)
 {
     struct pawl__buf buf;

@@ -110,6 +110,22 @@ Test(table, DoesNotGrowByChurn)
     pawl__table_release(&table);
 }
 
+/* One id that comes and goes needs memory once: its grave is cleared, not kept for a rehash. */
+Test(table, ClearsAGraveAtTheEndOfARun)
+{
+    struct pawl__table table;
+
+    pawl__heap_install();
+    pawl__table_init(&table);
+    for (uint64_t key = 0; key < 1000; key++) {
+        cr_assert(pawl__table_put(&table, key, &values[0]));
+        cr_assert_not_null(pawl__table_remove(&table, key));
+    }
+    cr_assert_eq(pawl__heap_count(), 1);
+    pawl__table_release(&table);
+    cr_assert_eq(pawl__heap_live(), 0);
+}
+
 /* Iteration meets each entry exactly once, also when each is removed on the way. */
 Test(table, IteratesWhileRemoving)
 {

@@ -308,6 +308,7 @@ Test(nearest_word, SuggestsNothingFarAway)
     cr_assert_null(nearest(""));
     cr_assert_null(nearest("x"));
     cr_assert_null(nearest("zz"));
+    cr_assert_null(pawl__nearest_word("zz", (const char *const[]){"ab"}, 1));
     cr_assert_null(nearest("renewabcd"));
     cr_assert_null(pawl__nearest_word("ttl", option_keys, 0));
 }

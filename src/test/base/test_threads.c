@@ -9,8 +9,8 @@
 #include "tap.h"
 #include "test/heap.h"
 
-#define THREADS 8
-#define ROUNDS  500
+#define THREADS ((size_t)8)
+#define ROUNDS  ((size_t)500)
 
 struct box {
     pthread_mutex_t mu;
@@ -58,7 +58,7 @@ static void *parse_often(void *arg)
     const char *text = "{\"a\":\"1\",\"b\":{\"c\":2}}";
     size_t *good = arg;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (size_t i = 0; i < ROUNDS; i++) {
         json_t *root = pawl__json_parse(text, strlen(text), 100);
         uint64_t value = 0;
         *good += pawl__json_u64str(root, "a", &value) && value == 1;
@@ -71,7 +71,7 @@ static void *allocate_often(void *arg)
 {
     size_t *good = arg;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (size_t i = 0; i < ROUNDS; i++) {
         char *block = pawl__alloc(16);
         char *bigger = pawl__realloc(block, 64);
         *good += bigger != NULL;
