@@ -340,11 +340,12 @@ int do_delete(zhandle_t *zh, const char *path, struct reply *r)
     return await(r, "delete");
 }
 
+/* The header of 3.8.0 wants a pointer to the pointer and then uses it as the pointer itself. */
 int do_unwatch(zhandle_t *zh, const char *path, struct seen *watch, struct reply *r)
 {
     begin(r);
     printf("call   zoo_aremove_watches(%s, ZWATCHTYPE_DATA, watcher, ctx, 0)\n", path);
     began(r, zoo_aremove_watches(zh, path, ZWATCHTYPE_DATA, on_watch, watch, 0,
-                                 (void_completion_t *)on_void, r));
+                                 (void_completion_t *)(uintptr_t)on_void, r));
     return await(r, "remove watch");
 }

@@ -131,7 +131,7 @@ static void try_session_open(void)
 static void try_session_renew(void)
 {
     char path[256], gone[] = "/pawl/lock/renew/_c_gone-lock-0000000009";
-    int64_t number;
+    int64_t number = 0;
     struct reply set[3], held[2], marks;
     container("renew");
     enqueue(zh, SESSION, "renew", 1, path, &number);
@@ -156,7 +156,7 @@ static void try_session_renew(void)
 static void try_enqueue_new_queue(void)
 {
     char prefix[200], path[256];
-    int64_t number;
+    int64_t number = 0;
     struct batch b = {0};
     struct reply made, multi, list, r;
     step("enqueue: queue not there, no container made");
@@ -182,7 +182,7 @@ static void try_enqueue_new_queue(void)
 static void try_enqueue_behind(void)
 {
     char first[256], second[256];
-    int64_t n1, n2;
+    int64_t n1 = 0, n2 = 0;
     struct seen watch = {0};
     struct reply r;
     container("behind");
@@ -249,7 +249,7 @@ static void try_enqueue_several(void)
 static void try_only_if_free(void)
 {
     char path[256], prefix[200];
-    int64_t number;
+    int64_t number = 0;
     struct reply list, r;
     container("try");
     step("enqueue, only_if_free: look first; taken: nothing is written");
@@ -288,7 +288,7 @@ static void try_only_if_free(void)
 static void try_look(void)
 {
     char path[256];
-    int64_t number;
+    int64_t number = 0;
     struct reply set, list, r;
     container("look");
     enqueue(zh, SESSION, "look", 5, path, &number);
@@ -308,7 +308,7 @@ static void try_look(void)
     check(do_delete(zh, "/pawl/lock/look", &r) == ZOK, "last one: the container goes too");
     container("look");
     char again[256];
-    int64_t newer;
+    int64_t newer = 0;
     enqueue(zh, SESSION, "look", 6, again, &newer);
     check(strcmp(path + strlen(path) - 10, again + strlen(again) - 10) == 0 && newer > number,
           "a new container counts from 0 again: the sequence repeats, guid and czxid do not");
@@ -321,7 +321,7 @@ static void try_look(void)
 static void try_mark(void)
 {
     char victim[256], waiter[256];
-    int64_t n1, n2;
+    int64_t n1 = 0, n2 = 0;
     struct reply list, r;
     struct seen watch = {0};
     container("brk");
@@ -364,7 +364,7 @@ static void try_mark(void)
 static void try_list(void)
 {
     char path[256];
-    int64_t number;
+    int64_t number = 0;
     struct reply names, list, r, box;
     container("list");
     enqueue(other, OTHER, "list", 8, path, &number);
@@ -402,7 +402,7 @@ static void add_transaction(struct batch *b, const char *hold, int version)
 static void try_store(void)
 {
     char hold[256];
-    int64_t number;
+    int64_t number = 0;
     struct seen record = {0}, table = {0};
     struct reply r;
     container("tx");
@@ -493,7 +493,7 @@ static double seconds_now(void)
 static int leave_session(const char *session)
 {
     char path[256];
-    int64_t number;
+    int64_t number = 0;
     other = connect_to(hosts, TTL, NULL, &other_events);
     if (other == NULL || make_session(other, session) != ZOK ||
         enqueue(other, session, "close", 11, path, &number) != ZOK) {
@@ -573,7 +573,7 @@ static void try_expired(void)
 static void try_session_close(void)
 {
     char path[256];
-    int64_t number;
+    int64_t number = 0;
     struct reply r;
     container("close");
     enqueue(other, OTHER, "close", 10, path, &number);
