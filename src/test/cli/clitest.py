@@ -61,8 +61,9 @@ STORE = make_store()
 def environment(**extra):
     """Ours, without what a user's settings could change, with the store of the test."""
     env = {key: value for key, value in os.environ.items()
-           if not key.startswith("PAWL_") or key == "PAWL_SANITIZE"}
-    env.update(PAWL_STORE=STORE, XDG_CONFIG_HOME=os.path.join(os.environ.get("TMPDIR", "/tmp"), "none"))
+           if not key.startswith("PAWL_")}
+    env["PAWL_STORE"] = STORE
+    env["XDG_CONFIG_HOME"] = os.path.join(os.environ.get("TMPDIR", "/tmp"), "none")
     env.pop("NO_COLOR", None)
     for key, value in extra.items():
         if value is None:
