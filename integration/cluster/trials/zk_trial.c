@@ -456,7 +456,7 @@ static void try_store(void)
 /* The descriptor of the handle: the socket whose peer is the connected server. */
 static int find_socket(void)
 {
-    struct sockaddr_in peer, have;
+    struct sockaddr_in peer = {0}, have = {0};
     socklen_t size = sizeof(peer);
     int best = -1;
     if (zookeeper_get_connected_host(zh, (struct sockaddr *)&peer, &size) == NULL) {
