@@ -270,6 +270,15 @@ def try_enqueue(lane):
                      for n, m in (("a%2F1", "x"), ("b", "ix"), ("c", "s"))])[1]
     numbers = {kvs(r)[0][1]["create_revision"] for r in reply["responses"]}
     check("three entries share one create_revision", numbers == {str(revision(answer))})
+
+    step("enqueue: the epoch was raised")
+    compare, success, failure = enqueue_parts(lane, new_attempt(), [("job", "x")], "{}")
+    compare[1] = modified(META, META_REVISION - 1)
+    status, answer = txn(compare, success, failure)
+    check("refused; the failure branch shows floor as known, meta moved: E_STORE",
+          "succeeded" not in answer
+          and int(kvs(answer["responses"][0])[0][1]["mod_revision"]) == lane.floor
+          and kvs(answer["responses"][1])[0][1]["mod_revision"] == str(META_REVISION))
     return other
 
 

@@ -240,6 +240,23 @@ void start_delete(zhandle_t *zh, const char *path, struct reply *r)
     began(r, zoo_adelete(zh, path, -1, on_void, r));
 }
 
+static void on_path(int rc, const char *value, const void *data)
+{
+    struct reply *r = (struct reply *)data;
+    pthread_mutex_lock(&mutex);
+    if (rc == ZOK) {
+        snprintf(r->text, sizeof(r->text), "%s", value);
+    }
+    finish(r, rc);
+}
+
+void start_sync(zhandle_t *zh, const char *path, struct reply *r)
+{
+    begin(r);
+    printf("call   zoo_async(%s)\n", path);
+    began(r, zoo_async(zh, path, on_path, r));
+}
+
 /* ---- Multi ---- */
 
 static void describe(struct batch *b, const char *kind, const char *path, const char *data, int num)

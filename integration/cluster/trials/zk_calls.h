@@ -9,6 +9,7 @@
 #include <zookeeper/zookeeper.h>
 
 #define ZK_NAMES_MAX 64
+#define ZK_OPS_MAX   72
 
 /* What a completion brought. */
 struct reply {
@@ -28,10 +29,10 @@ struct seen {
 
 /* One multi: ops are added by the functions below, sent by multi(). */
 struct batch {
-    zoo_op_t ops[16];
-    zoo_op_result_t results[16];
-    struct Stat stats[16];
-    char paths[16][256];
+    zoo_op_t ops[ZK_OPS_MAX];
+    zoo_op_result_t results[ZK_OPS_MAX];
+    struct Stat stats[ZK_OPS_MAX];
+    char paths[ZK_OPS_MAX][256];
     char line[4096]; /* the ops in words */
     int count;
 };
@@ -52,6 +53,7 @@ void start_children(zhandle_t *zh, const char *path, struct reply *r);
 void start_get(zhandle_t *zh, const char *path, struct seen *watch, struct reply *r);
 void start_exists(zhandle_t *zh, const char *path, struct seen *watch, struct reply *r);
 void start_delete(zhandle_t *zh, const char *path, struct reply *r);
+void start_sync(zhandle_t *zh, const char *path, struct reply *r);
 void start_multi(zhandle_t *zh, struct batch *b, struct reply *r);
 int await(struct reply *r, const char *what);
 

@@ -283,6 +283,53 @@ static void try_only_if_free(void)
     do_delete(zh, plain.paths[2], &r);
 }
 
+static void try_refused(void)
+{
+    char prefix[200];
+    struct reply r;
+    struct batch epoch = {0};
+    container("refused");
+    entry(prefix, sizeof(prefix), "refused", "1122334455667788", 12);
+    step("enqueue: the epoch was raised");
+    add_check(&epoch, META, meta_version + 1);
+    add_set(&epoch, SESSION, RECORD, -1);
+    add_create(&epoch, prefix, "{}", ENTRY_FLAGS);
+    check(do_multi(zh, &epoch, &r) == ZBADVERSION && epoch.results[0].err == ZBADVERSION,
+          "-103 at the first op: E_STORE");
+    step("enqueue: the session's node is gone");
+    struct batch lost = {0};
+    add_head(&lost, "/pawl/session/00000000000000ff");
+    add_create(&lost, prefix, "{}", ENTRY_FLAGS);
+    check(do_multi(zh, &lost, &r) == ZNONODE && lost.results[1].err == ZNONODE,
+          "-101 at the second op: E_LOST");
+}
+
+static void try_sixty_four(void)
+{
+    static struct batch b;
+    static char prefix[64][200];
+    static char payload[2049];
+    char name[32];
+    struct reply r, first, last;
+    step("enqueue: 64 names, payload 2 KiB");
+    memset(payload, 'p', sizeof(payload) - 1);
+    add_head(&b, SESSION);
+    for (int i = 0; i < 64; i++) {
+        snprintf(name, sizeof(name), "many%02d", i);
+        container(name);
+        entry(prefix[i], sizeof(prefix[i]), name, "1122334455667788", 13);
+        add_create(&b, prefix[i], payload, ENTRY_FLAGS);
+    }
+    check(do_multi(zh, &b, &r) == ZOK, "66 ops pass");
+    do_exists(zh, b.paths[2], NULL, &first);
+    do_exists(zh, b.paths[65], NULL, &last);
+    check(first.stat.czxid == b.stats[1].mzxid && last.stat.czxid == b.stats[1].mzxid,
+          "first and last have the czxid of the multi");
+    for (int i = 0; i < 64; i++) {
+        do_delete(zh, b.paths[2 + i], &r);
+    }
+}
+
 /* ---- look, remove ---- */
 
 static void try_look(void)
@@ -382,6 +429,10 @@ static void try_list(void)
     check(r.stat.czxid == number, "number and payload by zoo_aget of each entry");
     do_get(zh, OTHER "-marks", NULL, &box);
     check(box.rc == ZOK, "'marked' from the session's box; how long it lives nobody tells: STRAIN");
+    start_sync(zh, "/pawl/lock", &flush);
+    start_children(zh, "/pawl/lock/list", &list);
+    check(await(&flush, "sync") == ZOK && await(&list, "queue") == ZOK,
+          "without a session node: zoo_async before it");
     do_delete(other, path, &r);
     check(do_get(zh, path, NULL, &r) == ZNONODE, "an entry that went in between is left out");
 }
@@ -611,10 +662,12 @@ int main(int argc, char **argv)
     try_enqueue_behind();
     try_enqueue_several();
     try_only_if_free();
+    try_refused();
     try_look();
     try_mark();
     try_list();
     try_store();
+    try_sixty_four();
     try_fork_child();
     try_session_close();
     zookeeper_close(zh);
