@@ -289,8 +289,7 @@ pawl_status pawl__config_parse(const char *text, size_t len, const char *file,
     return status;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files --------------------------------------------------------------------------------- */
 
 static pawl_status refuse_errno(const char *path, const char *what, int code, pawl_error *err)
 {

@@ -127,8 +127,7 @@ int64_t pawl__settings_ms(const struct pawl__settings *settings, enum pawl__opti
     return values[option];
 }
 
-/* ---- Checks -----------------------------------------------------------------------------------
- */
+/* ---- Checks -------------------------------------------------------------------------------- */
 
 /* "ttl 10s (default)" */
 static void show(const struct view *view, enum pawl__option option, char *out, size_t out_size)

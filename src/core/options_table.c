@@ -219,8 +219,7 @@ enum pawl__option pawl__option_find(const char *key, pawl_error *err)
     return PAWL__OPTION_COUNT;
 }
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values -------------------------------------------------------------------------------- */
 
 static pawl_status refuse_value(const struct row *row, const char *text, pawl_error *err)
 {

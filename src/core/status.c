@@ -166,26 +166,23 @@ pawl_status pawl__error_set(pawl_error *err, pawl_status status, int backend_cod
 void pawl__error_prefix(pawl_error *err, const char *format, ...)
 {
     char prefix[PREFIX_MAX];
-    char cause[PAWL__ERROR_MESSAGE_MAX];
     va_list args;
 
     if (err == NULL || err->status == PAWL_OK) {
         return;
     }
-    va_start(args, format);
-    format_cut(prefix, sizeof(prefix), format, args);
-    va_end(args);
-    size_t prefix_len = strlen(prefix);
     size_t cause_len = strlen(err->message);
     size_t room = sizeof(err->message) - 1 - 2; /* ": " */
     if (cause_len > room) {
         return; /* No room for context beside a cause of full length. */
     }
-    memcpy(cause, err->message, cause_len + 1);
-    if (prefix_len > room - cause_len) {
-        prefix_len = whole_chars(prefix, room - cause_len);
-    }
-    (void)snprintf(err->message, sizeof(err->message), "%.*s: %s", (int)prefix_len, prefix, cause);
+    va_start(args, format);
+    format_cut(prefix, sizeof(prefix), format, args);
+    va_end(args);
+    size_t prefix_len = whole_chars(prefix, room - cause_len);
+    memmove(err->message + prefix_len + 2, err->message, cause_len + 1);
+    memcpy(err->message, prefix, prefix_len);
+    memcpy(err->message + prefix_len, ": ", 2);
 }
 
 void pawl__error_copy(pawl_error *dst, const pawl_error *src)

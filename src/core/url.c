@@ -2,27 +2,17 @@
  * would be a port, is never quoted. */
 #include "core/url.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "core/error.h"
-
-#define HOST_NAME_LEN_MAX 253 /* RFC 1035 */
+#include "core/url_internal.h"
 
 #define SCHEME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789"
 #define KEY_CHARS    SCHEME_CHARS "_"
-#define HOST_CHARS   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-
-/* A piece of the text that is parsed. */
-struct span {
-    const char *at;
-    size_t len;
-};
 
 struct known_scheme {
     const char *written;
@@ -62,51 +52,10 @@ const char *pawl__url_nearest_scheme(const char *scheme)
     return pawl__nearest_word(scheme, words, KNOWN_COUNT);
 }
 
-static pawl_status refuse_memory(pawl_error *err)
-{
-    return pawl__error_set(err, PAWL_E_NOMEM, 0, "out of memory for the URL of the store");
-}
-
-/* Cuts `from` at the first `separator`: *from keeps what is before, the result is what is after;
- * its `at` is NULL when there is none. */
-static struct span cut(struct span *from, char separator)
-{
-    struct span after = {NULL, 0};
-    const char *found = from->len == 0 ? NULL : memchr(from->at, separator, from->len);
-
-    if (found != NULL) {
-        after.at = found + 1;
-        after.len = from->len - (size_t)(after.at - from->at);
-        from->len = (size_t)(found - from->at);
-    }
-    return after;
-}
-
-static bool holds(struct span span, char c)
-{
-    return span.len > 0 && memchr(span.at, c, span.len) != NULL;
-}
-
-/* True when every byte of `span` is one of `chars`. */
-static bool is_made_of(struct span span, const char *chars)
-{
-    for (size_t i = 0; i < span.len; i++) {
-        if (span.at[i] == '\0' || strchr(chars, span.at[i]) == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* -1 for what is no hex digit. */
 static int hex_value(char c)
 {
-    c = lower(c);
+    c = pawl__url_lower(c);
     if (c >= '0' && c <= '9') {
         return c - '0';
     }
@@ -114,7 +63,7 @@ static int hex_value(char c)
 }
 
 /* Decodes %HH into `out`, which has room for all of `span`; false for a broken escape. */
-static bool decode_into(char *out, struct span span)
+static bool decode_into(char *out, struct pawl__span span)
 {
     size_t used = 0;
 
@@ -139,12 +88,13 @@ static bool decode_into(char *out, struct span span)
 }
 
 /* Owned copy of `span` with its escapes decoded; `what` is for messages. */
-static pawl_status decode(struct span span, const char *what, char **ret_text, pawl_error *err)
+static pawl_status decode(struct pawl__span span, const char *what, char **ret_text,
+                          pawl_error *err)
 {
     char *text = pawl__alloc(span.len + 1);
 
     if (text == NULL) {
-        return refuse_memory(err);
+        return pawl__url_refuse_memory(err);
     }
     if (!decode_into(text, span)) {
         pawl__free(text);
@@ -157,8 +107,7 @@ static pawl_status decode(struct span span, const char *what, char **ret_text, p
     return PAWL_OK;
 }
 
-/* ---- Scheme -----------------------------------------------------------------------------------
- */
+/* ---- Scheme -------------------------------------------------------------------------------- */
 
 static pawl_status refuse_form(const char *written, pawl_error *err)
 {
@@ -172,15 +121,15 @@ static pawl_status refuse_form(const char *written, pawl_error *err)
 }
 
 /* Takes "scheme:" off the front of *rest. */
-static pawl_status parse_scheme(struct span *rest, char written[PAWL__URL_SCHEME_MAX + 1],
+static pawl_status parse_scheme(struct pawl__span *rest, char written[PAWL__URL_SCHEME_MAX + 1],
                                 pawl_error *err)
 {
-    struct span scheme = *rest;
-    struct span after = cut(&scheme, ':');
+    struct pawl__span scheme = *rest;
+    struct pawl__span after = pawl__span_cut(&scheme, ':');
     bool is_fit = after.at != NULL && scheme.len > 0 && scheme.len <= PAWL__URL_SCHEME_MAX;
 
     for (size_t i = 0; is_fit && i < scheme.len; i++) {
-        written[i] = lower(scheme.at[i]);
+        written[i] = pawl__url_lower(scheme.at[i]);
         is_fit = strchr(SCHEME_CHARS, written[i]) != NULL;
     }
     if (!is_fit) {
@@ -195,159 +144,16 @@ static pawl_status parse_scheme(struct span *rest, char written[PAWL__URL_SCHEME
     return PAWL_OK;
 }
 
-/* ---- Hosts ------------------------------------------------------------------------------------
- */
+/* ---- What follows the scheme --------------------------------------------------------------- */
 
-/* `text` is what follows a host's ':'. The text is not quoted: it may be a password with a '/'. */
-static pawl_status parse_port(struct span text, size_t number, uint16_t *ret_port, pawl_error *err)
+static pawl_status parse_user(struct pawl__url *url, struct pawl__span text, pawl_error *err)
 {
-    unsigned port = 0;
-
-    if (text.len >= 1 && text.len <= 5 && is_made_of(text, "0123456789")) {
-        for (size_t i = 0; i < text.len; i++) {
-            port = port * 10 + (unsigned)(text.at[i] - '0');
-        }
-    }
-    if (port == 0 || port > UINT16_MAX) {
-        return pawl__error_set(
-            err, PAWL_E_CONFIG, 0,
-            "the port of host number %zu of the store's URL is not a number from "
-            "1 to 65535 (a password does not belong there: use password_file)",
-            number);
-    }
-    *ret_port = (uint16_t)port;
-    return PAWL_OK;
-}
-
-static bool is_ipv6(struct span text)
-{
-    char address[INET6_ADDRSTRLEN];
-    struct in6_addr ignored;
-
-    if (text.len == 0 || text.len >= sizeof(address)) {
-        return false;
-    }
-    memcpy(address, text.at, text.len);
-    address[text.len] = '\0';
-    return inet_pton(AF_INET6, address, &ignored) == 1;
-}
-
-/* Splits "name:port" or "[address]:port"; ret_port->at is NULL if none is given. */
-static pawl_status split_host(struct span text, size_t number, struct span *ret_name,
-                              struct span *ret_port, pawl_error *err)
-{
-    struct span name = text;
-    struct span port = {NULL, 0};
-
-    if (text.len > 0 && text.at[0] == '[') {
-        name = (struct span){text.at + 1, text.len - 1};
-        struct span after = cut(&name, ']');
-        if (after.at == NULL || !is_ipv6(name) || (after.len > 0 && after.at[0] != ':')) {
-            return pawl__error_set(err, PAWL_E_CONFIG, 0,
-                                   "host number %zu of the store's URL is not an IPv6 address in "
-                                   "brackets, as [::1]:2379",
-                                   number);
-        }
-        if (after.len > 0) {
-            port = (struct span){after.at + 1, after.len - 1};
-        }
-    } else {
-        port = cut(&name, ':');
-        if (holds(port, ':')) {
-            return pawl__error_set(err, PAWL_E_CONFIG, 0,
-                                   "host number %zu of the store's URL has more than one ':'; an "
-                                   "IPv6 address stands in brackets, as [::1]:2379",
-                                   number);
-        }
-        if (name.len == 0 || name.len > HOST_NAME_LEN_MAX || !is_made_of(name, HOST_CHARS)) {
-            return pawl__error_set(
-                err, PAWL_E_CONFIG, 0,
-                "host number %zu of the store's URL is empty or not a host name; "
-                "write host:port, several with commas between",
-                number);
-        }
-    }
-    *ret_name = name;
-    *ret_port = port;
-    return PAWL_OK;
-}
-
-static bool host_is_listed(const struct pawl__url *url, const struct pawl__url_host *host)
-{
-    for (size_t i = 0; i < url->host_count; i++) {
-        if (url->hosts[i].port == host->port && strcmp(url->hosts[i].name, host->name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static pawl_status add_host(struct pawl__url *url, struct span text, size_t number,
-                            uint16_t default_port, pawl_error *err)
-{
-    struct pawl__url_host host = {.name = NULL, .port = default_port};
-    struct span name;
-    struct span port;
-
-    pawl_status status = split_host(text, number, &name, &port, err);
-    if (status == PAWL_OK && port.at != NULL) {
-        status = parse_port(port, number, &host.port, err);
-    }
-    if (status != PAWL_OK) {
-        return status;
-    }
-    host.name = pawl__strndup(name.at, name.len);
-    if (host.name == NULL) {
-        return refuse_memory(err);
-    }
-    for (char *c = host.name; *c != '\0'; c++) {
-        *c = lower(*c);
-    }
-    if (host_is_listed(url, &host)) {
-        pawl__free(host.name); /* A repeat would only bend the choice of the next host. */
-    } else {
-        url->hosts[url->host_count++] = host;
-    }
-    return PAWL_OK;
-}
-
-static pawl_status parse_hosts(struct pawl__url *url, struct span text, uint16_t default_port,
-                               pawl_error *err)
-{
-    size_t count = 1;
-    pawl_status status = PAWL_OK;
-
-    for (size_t i = 0; i < text.len; i++) {
-        count += text.at[i] == ',' ? 1 : 0;
-    }
-    if (count > PAWL__URL_HOSTS_MAX) {
-        return pawl__error_set(err, PAWL_E_CONFIG, 0,
-                               "the store's URL names %zu hosts; %d are the most", count,
-                               PAWL__URL_HOSTS_MAX);
-    }
-    url->hosts = pawl__alloc_array(count, sizeof(*url->hosts));
-    if (url->hosts == NULL) {
-        return refuse_memory(err);
-    }
-    for (size_t i = 1; i <= count && status == PAWL_OK; i++) {
-        struct span after = cut(&text, ',');
-        status = add_host(url, text, i, default_port, err);
-        text = after;
-    }
-    return status;
-}
-
-/* ---- What follows the scheme ------------------------------------------------------------------
- */
-
-static pawl_status parse_user(struct pawl__url *url, struct span text, pawl_error *err)
-{
-    if (holds(text, ':')) {
+    if (pawl__span_holds(text, ':')) {
         return pawl__error_set(err, PAWL_E_CONFIG, 0,
                                "a password in the store's URL would be seen by others; write only "
                                "user@ and put the password into a file: password_file=PATH");
     }
-    if (text.len == 0 || holds(text, '@')) {
+    if (text.len == 0 || pawl__span_holds(text, '@')) {
         return pawl__error_set(err, PAWL_E_CONFIG, 0,
                                "the user of the store's URL is empty or holds a bare '@'; write "
                                "user@host, an '@' in the user as %%40");
@@ -356,15 +162,15 @@ static pawl_status parse_user(struct pawl__url *url, struct span text, pawl_erro
 }
 
 /* `text` is what stands between "//" and the path. */
-static pawl_status parse_authority(struct pawl__url *url, struct span text,
+static pawl_status parse_authority(struct pawl__url *url, struct pawl__span text,
                                    const struct known_scheme *scheme, pawl_error *err)
 {
     pawl_status status = PAWL_OK;
     const char *at = text.len == 0 ? NULL : memrchr(text.at, '@', text.len);
 
     if (at != NULL) {
-        struct span user = {text.at, (size_t)(at - text.at)};
-        text = (struct span){at + 1, text.len - user.len - 1};
+        struct pawl__span user = {text.at, (size_t)(at - text.at)};
+        text = (struct pawl__span){at + 1, text.len - user.len - 1};
         status = parse_user(url, user, err);
     }
     if (status == PAWL_OK && text.len == 0 && (scheme != NULL || url->user != NULL)) {
@@ -373,18 +179,18 @@ static pawl_status parse_authority(struct pawl__url *url, struct span text,
                                  scheme != NULL ? scheme->written : url->scheme);
     }
     if (status == PAWL_OK && text.len > 0) {
-        status = parse_hosts(url, text, scheme != NULL ? scheme->port : 0, err);
+        status = pawl__url_parse_hosts(url, text, scheme != NULL ? scheme->port : 0, err);
     }
     return status;
 }
 
 /* The part behind the hosts' '/'. */
-static pawl_status parse_path(struct pawl__url *url, struct span text, pawl_error *err)
+static pawl_status parse_path(struct pawl__url *url, struct pawl__span text, pawl_error *err)
 {
     if (text.len == 0) {
         return PAWL_OK;
     }
-    if (holds(text, '@')) {
+    if (pawl__span_holds(text, '@')) {
         return pawl__error_set(
             err, PAWL_E_CONFIG, 0,
             "the root in the store's URL holds a bare '@': write it as %%40, and "
@@ -394,7 +200,7 @@ static pawl_status parse_path(struct pawl__url *url, struct span text, pawl_erro
     return decode(text, "the root", &url->path, err);
 }
 
-static pawl_status parse_local(struct pawl__url *url, struct span body, pawl_error *err)
+static pawl_status parse_local(struct pawl__url *url, struct pawl__span body, pawl_error *err)
 {
     if (body.len == 0) {
         return PAWL_OK;
@@ -412,10 +218,10 @@ static pawl_status parse_local(struct pawl__url *url, struct span body, pawl_err
                                "the URL of the local store names no directory; write local: or "
                                "local:///dir");
     }
-    return decode((struct span){body.at + 2, body.len - 2}, "the directory", &url->path, err);
+    return decode((struct pawl__span){body.at + 2, body.len - 2}, "the directory", &url->path, err);
 }
 
-static pawl_status parse_remote(struct pawl__url *url, struct span body, const char *written,
+static pawl_status parse_remote(struct pawl__url *url, struct pawl__span body, const char *written,
                                 pawl_error *err)
 {
     const struct known_scheme *scheme = find_scheme(written);
@@ -426,8 +232,8 @@ static pawl_status parse_remote(struct pawl__url *url, struct span body, const c
     if (body.len < 2 || strncmp(body.at, "//", 2) != 0) {
         return refuse_form(written, err);
     }
-    struct span authority = {body.at + 2, body.len - 2};
-    struct span path = cut(&authority, '/');
+    struct pawl__span authority = {body.at + 2, body.len - 2};
+    struct pawl__span path = pawl__span_cut(&authority, '/');
     pawl_status status = parse_authority(url, authority, scheme, err);
     if (status == PAWL_OK) {
         status = parse_path(url, path, err);
@@ -435,16 +241,15 @@ static pawl_status parse_remote(struct pawl__url *url, struct span body, const c
     return status;
 }
 
-/* ---- Query ------------------------------------------------------------------------------------
- */
+/* ---- Query --------------------------------------------------------------------------------- */
 
-static pawl_status add_pair(struct pawl__url *url, struct span text, pawl_error *err)
+static pawl_status add_pair(struct pawl__url *url, struct pawl__span text, pawl_error *err)
 {
-    struct span key = text;
-    struct span value = cut(&key, '=');
+    struct pawl__span key = text;
+    struct pawl__span value = pawl__span_cut(&key, '=');
     struct pawl__url_pair pair = {NULL, NULL};
 
-    if (value.at == NULL || key.len == 0 || !is_made_of(key, KEY_CHARS)) {
+    if (value.at == NULL || key.len == 0 || !pawl__span_is_made_of(key, KEY_CHARS)) {
         return pawl__error_set(err, PAWL_E_CONFIG, 0,
                                "part number %zu of the query of the store's URL is not key=value "
                                "with a key of a-z, 0-9 and '_'",
@@ -465,13 +270,13 @@ static pawl_status add_pair(struct pawl__url *url, struct span text, pawl_error 
     pair.key = pawl__strndup(key.at, key.len);
     if (pair.key == NULL) {
         pawl__free(pair.value);
-        return refuse_memory(err);
+        return pawl__url_refuse_memory(err);
     }
     url->pairs[url->pair_count++] = pair;
     return PAWL_OK;
 }
 
-static pawl_status parse_query(struct pawl__url *url, struct span text, pawl_error *err)
+static pawl_status parse_query(struct pawl__url *url, struct pawl__span text, pawl_error *err)
 {
     pawl_status status = PAWL_OK;
     size_t count = 1;
@@ -486,21 +291,20 @@ static pawl_status parse_query(struct pawl__url *url, struct span text, pawl_err
     }
     url->pairs = pawl__alloc_array(count, sizeof(*url->pairs));
     if (url->pairs == NULL) {
-        return refuse_memory(err);
+        return pawl__url_refuse_memory(err);
     }
     while (text.at != NULL && status == PAWL_OK) {
-        struct span after = cut(&text, '&');
+        struct pawl__span after = pawl__span_cut(&text, '&');
         status = add_pair(url, text, err);
         text = after;
     }
     return status;
 }
 
-/* ---- The whole --------------------------------------------------------------------------------
- */
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 /* Bytes that may stand nowhere in a URL. */
-static pawl_status check_bytes(struct span text, pawl_error *err)
+static pawl_status check_bytes(struct pawl__span text, pawl_error *err)
 {
     if (text.len > PAWL__URL_MAX) {
         return pawl__error_set(err, PAWL_E_CONFIG, 0, "the store's URL is longer than %d bytes",
@@ -518,7 +322,7 @@ static pawl_status check_bytes(struct span text, pawl_error *err)
     return PAWL_OK;
 }
 
-static pawl_status parse_all(struct pawl__url *url, struct span rest, pawl_error *err)
+static pawl_status parse_all(struct pawl__url *url, struct pawl__span rest, pawl_error *err)
 {
     char written[PAWL__URL_SCHEME_MAX + 1];
 
@@ -533,7 +337,7 @@ static pawl_status parse_all(struct pawl__url *url, struct span rest, pawl_error
     (void)snprintf(url->scheme, sizeof(url->scheme), "%s",
                    scheme != NULL ? scheme->scheme : written);
     url->tls = scheme != NULL && scheme->tls;
-    struct span query = cut(&rest, '?');
+    struct pawl__span query = pawl__span_cut(&rest, '?');
     if (strcmp(url->scheme, "local") == 0) {
         status = parse_local(url, rest, err);
     } else {
@@ -548,7 +352,7 @@ static pawl_status parse_all(struct pawl__url *url, struct span rest, pawl_error
 pawl_status pawl__url_parse(const char *text, struct pawl__url *ret_url, pawl_error *err)
 {
     struct pawl__url url = {.host_count = 0};
-    struct span whole = {text, strnlen(text, PAWL__URL_MAX + 1)};
+    struct pawl__span whole = {text, strnlen(text, PAWL__URL_MAX + 1)};
 
     pawl_status status = parse_all(&url, whole, err);
     if (status == PAWL_OK) {
@@ -576,18 +380,4 @@ void pawl__url_release(struct pawl__url *url)
     pawl__free(url->path);
     pawl__free(url->pairs);
     *url = (struct pawl__url){.host_count = 0};
-}
-
-bool pawl__url_host_is_local(const struct pawl__url_host *host)
-{
-    struct in6_addr v6;
-    struct in_addr v4;
-
-    if (inet_pton(AF_INET6, host->name, &v6) == 1) {
-        return IN6_IS_ADDR_LOOPBACK(&v6) != 0;
-    }
-    if (inet_pton(AF_INET, host->name, &v4) == 1) {
-        return (ntohl(v4.s_addr) >> 24) == 127;
-    }
-    return strcmp(host->name, "localhost") == 0;
 }
