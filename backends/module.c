@@ -15,11 +15,11 @@
 
 /* Built in: no module needed. */
 #ifdef PAWL_HAS_LOCAL
-extern const struct pawl__backend_ops pawl__local_ops;
+extern const struct pawl__backend_ops pawl__backend_local;
 #endif
 static const struct pawl__backend_ops *const built_in[] = {
 #ifdef PAWL_HAS_LOCAL
-    &pawl__local_ops,
+    &pawl__backend_local,
 #endif
     NULL,
 };

@@ -1,0 +1,21 @@
+/* The gate: one writer at a time among all processes, in the order in which they came. */
+#ifndef PAWL_BACKENDS_LOCAL_GATE_H
+#define PAWL_BACKENDS_LOCAL_GATE_H
+
+#include <stdint.h>
+
+#include "backends/local/dir.h"
+
+/* Opens the gate file of `dir`; -1 with errno. The descriptor is the caller's. */
+int pawl__local_gate_open(const struct pawl__local_dir *dir);
+
+/* Waits without a bound: for a thread of our own only. 0, ESTALE (the file was replaced: open it
+ * again) or another errno. */
+int pawl__local_gate_enter(int fd, const struct pawl__local_dir *dir);
+
+/* Waits at most `timeout_ms`; ETIMEDOUT. */
+int pawl__local_gate_enter_timed(int fd, const struct pawl__local_dir *dir, int64_t timeout_ms);
+
+void pawl__local_gate_leave(int fd);
+
+#endif
