@@ -161,11 +161,11 @@ static void print_line(const struct run *run, const struct pawl__bench_result *r
 }
 
 static void write_json(const struct run *run, const struct pawl__bench_result *result,
-                       struct pawl__list_out *list)
+                       struct pawl__items *list)
 {
     static const char *const tests[] = {"cycles", "cycles", "handovers"};
     static const char *const widths[] = {"in_flight", "threads", "contenders"};
-    struct pawl__jsonw *json = pawl__list_item(list);
+    struct pawl__jsonw *json = pawl__items_next(list);
     pawl__jsonw_key(json, "test");
     pawl__jsonw_str(json, tests[run->kind]);
     pawl__jsonw_key(json, widths[run->kind]);
@@ -180,7 +180,7 @@ static void write_json(const struct run *run, const struct pawl__bench_result *r
     pawl__jsonw_int(json, pawl__histogram_at(&result->latency, 500));
     pawl__jsonw_key(json, "p99_us");
     pawl__jsonw_int(json, pawl__histogram_at(&result->latency, 990));
-    pawl__list_item_end(list);
+    pawl__items_end_one(list);
 }
 
 /* Table and jsonl come line by line as they are measured; json is one document at the end. */
@@ -188,10 +188,10 @@ static int run_all(struct pawl__cli *cli, pawl_client *client, const struct benc
                    struct pawl__bench_result *result)
 {
     struct pawl__buf out;
-    struct pawl__list_out list;
+    struct pawl__items list;
     int code = PAWL__EXIT_OK;
     pawl__buf_init(&out);
-    pawl__list_begin(&list, cli, &out);
+    pawl__items_begin(&list, cli, &out);
     if (cli->format != PAWL__CLI_JSON) {
         pawl__buf_clear(&out);
     }
@@ -212,7 +212,7 @@ static int run_all(struct pawl__cli *cli, pawl_client *client, const struct benc
         }
     }
     if (code == PAWL__EXIT_OK && cli->format == PAWL__CLI_JSON) {
-        pawl__list_end(&list);
+        pawl__items_end(&list);
         code = pawl__output_write(cli, &out);
     }
     pawl__buf_release(&out);

@@ -33,8 +33,8 @@ struct row {
 struct listing {
     const struct pawl__cli *cli;
     const char *const *keys;
-    struct pawl__table table;
-    struct pawl__list_out list;
+    struct pawl__grid table;
+    struct pawl__items list;
     struct pawl__buf out;
 };
 
@@ -44,9 +44,9 @@ static void begin_listing(struct listing *listing, const struct pawl__cli *cli,
     memset(listing, 0, sizeof(*listing));
     listing->cli = cli;
     listing->keys = keys;
-    pawl__table_init(&listing->table, headers, count);
+    pawl__grid_init(&listing->table, headers, count);
     if (cli->format != PAWL__CLI_TABLE) {
-        pawl__list_begin(&listing->list, cli, &listing->out);
+        pawl__items_begin(&listing->list, cli, &listing->out);
     }
 }
 
@@ -54,28 +54,28 @@ static void add_row(struct listing *listing, const struct row *row)
 {
     if (listing->cli->format == PAWL__CLI_TABLE) {
         for (size_t i = 0; i < row->count; i++) {
-            pawl__table_cell(&listing->table, row->cells[i] != NULL ? row->cells[i] : "-");
+            pawl__grid_cell(&listing->table, row->cells[i] != NULL ? row->cells[i] : "-");
         }
         return;
     }
-    struct pawl__jsonw *json = pawl__list_item(&listing->list);
+    struct pawl__jsonw *json = pawl__items_next(&listing->list);
     for (size_t i = 0; i < row->count; i++) {
         pawl__jsonw_key(json, listing->keys[i]);
         pawl__jsonw_str(json, row->cells[i]);
     }
-    pawl__list_item_end(&listing->list);
+    pawl__items_end_one(&listing->list);
 }
 
 static int end_listing(struct listing *listing)
 {
     if (listing->cli->format == PAWL__CLI_TABLE) {
-        pawl__table_print(&listing->table, pawl__term_has_color(listing->cli, STDOUT_FILENO),
-                          &listing->out);
+        pawl__grid_print(&listing->table, pawl__term_has_color(listing->cli, STDOUT_FILENO),
+                         &listing->out);
     } else {
-        pawl__list_end(&listing->list);
+        pawl__items_end(&listing->list);
     }
     int code = pawl__output_write(listing->cli, &listing->out);
-    pawl__table_release(&listing->table);
+    pawl__grid_release(&listing->table);
     pawl__buf_release(&listing->out);
     return code;
 }

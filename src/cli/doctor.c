@@ -34,12 +34,12 @@ void pawl__doctor_find(struct pawl__doctor *doctor, const char *check, enum pawl
     va_end(args);
     doctor->counts[verdict]++;
     if (doctor->cli->format == PAWL__CLI_TABLE) {
-        pawl__table_cell(&doctor->table, verdict_names[verdict]);
-        pawl__table_cell(&doctor->table, check);
-        pawl__table_cellf(&doctor->table, "%s%s%s", pawl__buf_str(&text),
-                          *cure != '\0' ? ". Cure: " : "", cure);
+        pawl__grid_cell(&doctor->table, verdict_names[verdict]);
+        pawl__grid_cell(&doctor->table, check);
+        pawl__grid_cellf(&doctor->table, "%s%s%s", pawl__buf_str(&text),
+                         *cure != '\0' ? ". Cure: " : "", cure);
     } else {
-        struct pawl__jsonw *json = pawl__list_item(&doctor->list);
+        struct pawl__jsonw *json = pawl__items_next(&doctor->list);
         pawl__jsonw_key(json, "check");
         pawl__jsonw_str(json, check);
         pawl__jsonw_key(json, "state");
@@ -48,7 +48,7 @@ void pawl__doctor_find(struct pawl__doctor *doctor, const char *check, enum pawl
         pawl__jsonw_str(json, pawl__buf_str(&text));
         pawl__jsonw_key(json, "cure");
         pawl__jsonw_str(json, cure);
-        pawl__list_item_end(&doctor->list);
+        pawl__items_end_one(&doctor->list);
     }
     pawl__buf_release(&text);
 }
@@ -192,12 +192,12 @@ static int finish(struct pawl__doctor *doctor)
 {
     struct pawl__cli *cli = doctor->cli;
     if (cli->format == PAWL__CLI_TABLE) {
-        pawl__table_print(&doctor->table, pawl__term_has_color(cli, STDOUT_FILENO), &doctor->out);
+        pawl__grid_print(&doctor->table, pawl__term_has_color(cli, STDOUT_FILENO), &doctor->out);
     } else {
-        pawl__list_end(&doctor->list);
+        pawl__items_end(&doctor->list);
     }
     int code = pawl__output_write(cli, &doctor->out);
-    pawl__table_release(&doctor->table);
+    pawl__grid_release(&doctor->table);
     pawl__buf_release(&doctor->out);
     if (code == PAWL__EXIT_OK && doctor->counts[PAWL__DOCTOR_FAIL] > 0) {
         code = PAWL__EXIT_CONFIG;
@@ -223,9 +223,9 @@ static int run_doctor(struct pawl__cli *cli, int argc, char **argv)
                               args.operand_count > 0 ? args.operands[0] : "--");
     }
     struct pawl__doctor doctor = {.cli = cli};
-    pawl__table_init(&doctor.table, headers, 3);
+    pawl__grid_init(&doctor.table, headers, 3);
     if (cli->format != PAWL__CLI_TABLE) {
-        pawl__list_begin(&doctor.list, cli, &doctor.out);
+        pawl__items_begin(&doctor.list, cli, &doctor.out);
     }
     if (examine_settings(&doctor)) {
         examine_store(&doctor);

@@ -16,8 +16,8 @@ enum pawl__verdict {
 /* Collects findings and prints them at the end. */
 struct pawl__doctor {
     struct pawl__cli *cli; /* borrowed */
-    struct pawl__table table;
-    struct pawl__list_out list;
+    struct pawl__grid table;
+    struct pawl__items list;
     struct pawl__buf out;
     size_t counts[3]; /* by verdict */
 };

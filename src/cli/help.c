@@ -47,36 +47,36 @@ static int print_general(struct pawl__cli *cli)
 static int print_exit_codes(struct pawl__cli *cli)
 {
     struct pawl__buf out;
-    struct pawl__table table;
-    struct pawl__list_out list;
+    struct pawl__grid table;
+    struct pawl__items list;
     static const char *const headers[] = {"CODE", "MEANING"};
     pawl__buf_init(&out);
-    pawl__table_init(&table, headers, 2);
+    pawl__grid_init(&table, headers, 2);
     if (cli->format != PAWL__CLI_TABLE) {
-        pawl__list_begin(&list, cli, &out);
+        pawl__items_begin(&list, cli, &out);
     }
     const char *text = NULL;
     int number = 0;
     for (size_t i = 0; (number = pawl__exit_describe(i, &text)) >= 0; i++) {
         if (cli->format == PAWL__CLI_TABLE) {
-            pawl__table_cellf(&table, "%d", number);
-            pawl__table_cell(&table, text);
+            pawl__grid_cellf(&table, "%d", number);
+            pawl__grid_cell(&table, text);
             continue;
         }
-        struct pawl__jsonw *json = pawl__list_item(&list);
+        struct pawl__jsonw *json = pawl__items_next(&list);
         pawl__jsonw_key(json, "code");
         pawl__jsonw_int(json, number);
         pawl__jsonw_key(json, "text");
         pawl__jsonw_str(json, text);
-        pawl__list_item_end(&list);
+        pawl__items_end_one(&list);
     }
     if (cli->format == PAWL__CLI_TABLE) {
-        pawl__table_print(&table, false, &out);
+        pawl__grid_print(&table, false, &out);
     } else {
-        pawl__list_end(&list);
+        pawl__items_end(&list);
     }
     int code = pawl__output_write(cli, &out);
-    pawl__table_release(&table);
+    pawl__grid_release(&table);
     pawl__buf_release(&out);
     return code;
 }
@@ -100,6 +100,9 @@ static int run_help(struct pawl__cli *cli, int argc, char **argv)
     pawl__args_set(&args, argc, argv);
     if (pawl__args_next(&args) == PAWL__ARGS_ERROR) {
         return args.code;
+    }
+    if (cli->help) {
+        return pawl__cli_command_usage(cli, &pawl__cli_help);
     }
     if (args.operand_count > 1 || args.rest != NULL) {
         return pawl__cli_fail(cli, PAWL__EXIT_USAGE, "one topic at a time");

@@ -39,41 +39,41 @@ static bool is_holder(const pawl_snapshot *snapshot, size_t index)
     return pawl_snapshot_number(snapshot, index, PAWL_ENTRY_POSITION) == 0;
 }
 
-static void write_row(struct pawl__table *table, const pawl_snapshot *snapshot, size_t index)
+static void write_row(struct pawl__grid *table, const pawl_snapshot *snapshot, size_t index)
 {
     bool holds = is_holder(snapshot, index);
-    pawl__table_cell(table, get_text(snapshot, index, PAWL_ENTRY_LOCK));
-    pawl__table_cell(table, get_text(snapshot, index, PAWL_ENTRY_STATE));
+    pawl__grid_cell(table, get_text(snapshot, index, PAWL_ENTRY_LOCK));
+    pawl__grid_cell(table, get_text(snapshot, index, PAWL_ENTRY_STATE));
     if (holds) {
-        pawl__table_cellf(table, "%lld",
-                          (long long)pawl_snapshot_number(snapshot, index, PAWL_ENTRY_TOKEN));
+        pawl__grid_cellf(table, "%lld",
+                         (long long)pawl_snapshot_number(snapshot, index, PAWL_ENTRY_TOKEN));
     } else {
-        pawl__table_cellf(table, "#%lld",
-                          (long long)pawl_snapshot_number(snapshot, index, PAWL_ENTRY_POSITION));
+        pawl__grid_cellf(table, "#%lld",
+                         (long long)pawl_snapshot_number(snapshot, index, PAWL_ENTRY_POSITION));
     }
     struct pawl__buf age;
     pawl__buf_init(&age);
     pawl__output_age(&age, pawl_snapshot_number(snapshot, index, PAWL_ENTRY_AGE));
-    pawl__table_cell(table, pawl__buf_str(&age));
+    pawl__grid_cell(table, pawl__buf_str(&age));
     pawl__buf_release(&age);
-    pawl__table_cell(table, get_text(snapshot, index, PAWL_ENTRY_OWNER));
-    pawl__table_cellf(table, "%lld",
-                      (long long)pawl_snapshot_number(snapshot, index, PAWL_ENTRY_PID));
-    pawl__table_cell(table, get_text(snapshot, index, PAWL_ENTRY_MODE));
-    pawl__table_cell(table, get_text(snapshot, index, PAWL_ENTRY_REASON));
+    pawl__grid_cell(table, get_text(snapshot, index, PAWL_ENTRY_OWNER));
+    pawl__grid_cellf(table, "%lld",
+                     (long long)pawl_snapshot_number(snapshot, index, PAWL_ENTRY_PID));
+    pawl__grid_cell(table, get_text(snapshot, index, PAWL_ENTRY_MODE));
+    pawl__grid_cell(table, get_text(snapshot, index, PAWL_ENTRY_REASON));
 }
 
 static void print_table(const pawl_snapshot *snapshot, bool color, struct pawl__buf *out)
 {
     static const char *const headers[] = {"LOCK",  "STATE", "TOKEN/PLACE", "FOR",
                                           "OWNER", "PID",   "MODE",        "REASON"};
-    struct pawl__table table;
-    pawl__table_init(&table, headers, sizeof(headers) / sizeof(headers[0]));
+    struct pawl__grid table;
+    pawl__grid_init(&table, headers, sizeof(headers) / sizeof(headers[0]));
     for (size_t i = 0; i < pawl_snapshot_count(snapshot); i++) {
         write_row(&table, snapshot, i);
     }
-    pawl__table_print(&table, color, out);
-    pawl__table_release(&table);
+    pawl__grid_print(&table, color, out);
+    pawl__grid_release(&table);
 }
 
 static void put_text(struct pawl__jsonw *json, const char *key, const char *text)
@@ -146,17 +146,17 @@ static size_t write_lock(struct pawl__jsonw *json, const pawl_snapshot *snapshot
 static void print_json(const struct pawl__cli *cli, const char *name, const pawl_snapshot *snapshot,
                        struct pawl__buf *out)
 {
-    struct pawl__list_out list;
-    pawl__list_begin(&list, cli, out);
+    struct pawl__items list;
+    pawl__items_begin(&list, cli, out);
     size_t count = pawl_snapshot_count(snapshot);
     for (size_t i = 0; i < count;) {
-        struct pawl__jsonw *json = pawl__list_item(&list);
+        struct pawl__jsonw *json = pawl__items_next(&list);
         i = write_lock(json, snapshot, i);
-        pawl__list_item_end(&list);
+        pawl__items_end_one(&list);
     }
     if (count == 0 && name != NULL) {
         /* Asked for by name: a program gets its object also when the lock is free. */
-        struct pawl__jsonw *json = pawl__list_item(&list);
+        struct pawl__jsonw *json = pawl__items_next(&list);
         put_text(json, "lock", name);
         pawl__jsonw_key(json, "holders");
         pawl__jsonw_begin_array(json);
@@ -164,9 +164,9 @@ static void print_json(const struct pawl__cli *cli, const char *name, const pawl
         pawl__jsonw_key(json, "waiters");
         pawl__jsonw_begin_array(json);
         pawl__jsonw_end_array(json);
-        pawl__list_item_end(&list);
+        pawl__items_end_one(&list);
     }
-    pawl__list_end(&list);
+    pawl__items_end(&list);
 }
 
 /* One look. `clears`: it replaces the one before on the screen. */

@@ -60,6 +60,7 @@ static int run(struct pawl__cli *cli, int argc, char **argv)
     }
     if (args.at >= args.argc || args.rest != NULL) {
         if (cli->help) {
+            cli->help = false; /* the commands, not the help of "help" */
             return pawl__cli_help.run(cli, 0, argv);
         }
         return pawl__cli_fail(cli, PAWL__EXIT_USAGE,

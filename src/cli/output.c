@@ -11,17 +11,17 @@
 
 #define COLUMN_GAP 2
 
-void pawl__table_init(struct pawl__table *table, const char *const *headers, size_t column_count)
+void pawl__grid_init(struct pawl__grid *table, const char *const *headers, size_t column_count)
 {
-    PAWL_INVARIANT(column_count > 0 && column_count <= PAWL__TABLE_COLUMNS_MAX);
+    PAWL_INVARIANT(column_count > 0 && column_count <= PAWL__GRID_COLUMNS_MAX);
     memset(table, 0, sizeof(*table));
     table->column_count = column_count;
     for (size_t i = 0; i < column_count; i++) {
-        pawl__table_cell(table, headers[i]);
+        pawl__grid_cell(table, headers[i]);
     }
 }
 
-void pawl__table_release(struct pawl__table *table)
+void pawl__grid_release(struct pawl__grid *table)
 {
     pawl__buf_release(&table->cells);
 }
@@ -44,14 +44,14 @@ void pawl__output_clean(struct pawl__buf *out, const char *text)
     }
 }
 
-void pawl__table_cell(struct pawl__table *table, const char *text)
+void pawl__grid_cell(struct pawl__grid *table, const char *text)
 {
     pawl__output_clean(&table->cells, text != NULL ? text : "");
     pawl__buf_append(&table->cells, "", 1);
     table->cell_count++;
 }
 
-void pawl__table_cellf(struct pawl__table *table, const char *format, ...)
+void pawl__grid_cellf(struct pawl__grid *table, const char *format, ...)
 {
     struct pawl__buf text;
     pawl__buf_init(&text);
@@ -59,7 +59,7 @@ void pawl__table_cellf(struct pawl__table *table, const char *format, ...)
     va_start(args, format);
     pawl__buf_appendfv(&text, format, args);
     va_end(args);
-    pawl__table_cell(table, pawl__buf_str(&text));
+    pawl__grid_cell(table, pawl__buf_str(&text));
     pawl__buf_release(&text);
 }
 
@@ -73,7 +73,7 @@ static size_t measure(const char *text)
     return width;
 }
 
-static void print_row(const struct pawl__table *table, const char *cell, const size_t *widths,
+static void print_row(const struct pawl__grid *table, const char *cell, const size_t *widths,
                       struct pawl__buf *out)
 {
     size_t pending = 0; /* blanks that are written only before more text */
@@ -90,14 +90,14 @@ static void print_row(const struct pawl__table *table, const char *cell, const s
     }
 }
 
-void pawl__table_print(const struct pawl__table *table, bool color, struct pawl__buf *out)
+void pawl__grid_print(const struct pawl__grid *table, bool color, struct pawl__buf *out)
 {
     PAWL_INVARIANT(table->cell_count % table->column_count == 0);
     if (!pawl__buf_ok(&table->cells)) {
         out->failed = true;
         return;
     }
-    size_t widths[PAWL__TABLE_COLUMNS_MAX] = {0};
+    size_t widths[PAWL__GRID_COLUMNS_MAX] = {0};
     const char *cell = pawl__buf_str(&table->cells);
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t width = measure(cell);
@@ -134,8 +134,7 @@ void pawl__output_age(struct pawl__buf *out, int64_t ms)
     }
 }
 
-void pawl__list_begin(struct pawl__list_out *list, const struct pawl__cli *cli,
-                      struct pawl__buf *out)
+void pawl__items_begin(struct pawl__items *list, const struct pawl__cli *cli, struct pawl__buf *out)
 {
     memset(list, 0, sizeof(*list));
     list->out = out;
@@ -146,7 +145,7 @@ void pawl__list_begin(struct pawl__list_out *list, const struct pawl__cli *cli,
     }
 }
 
-struct pawl__jsonw *pawl__list_item(struct pawl__list_out *list)
+struct pawl__jsonw *pawl__items_next(struct pawl__items *list)
 {
     if (list->is_lines) {
         pawl__jsonw_init(&list->json, list->out);
@@ -155,7 +154,7 @@ struct pawl__jsonw *pawl__list_item(struct pawl__list_out *list)
     return &list->json;
 }
 
-void pawl__list_item_end(struct pawl__list_out *list)
+void pawl__items_end_one(struct pawl__items *list)
 {
     pawl__jsonw_end_object(&list->json);
     if (list->is_lines) {
@@ -163,7 +162,7 @@ void pawl__list_item_end(struct pawl__list_out *list)
     }
 }
 
-void pawl__list_end(struct pawl__list_out *list)
+void pawl__items_end(struct pawl__items *list)
 {
     if (!list->is_lines) {
         pawl__jsonw_end_array(&list->json);

@@ -6,27 +6,27 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
-#define PAWL__TABLE_COLUMNS_MAX 10
+#define PAWL__GRID_COLUMNS_MAX 10
 
 /* Rows of text, printed with aligned columns. */
-struct pawl__table {
+struct pawl__grid {
     struct pawl__buf cells; /* owned: every cell, each followed by a NUL */
     size_t column_count;
     size_t cell_count;
 };
 
 /* `headers` are column_count words. */
-void pawl__table_init(struct pawl__table *table, const char *const *headers, size_t column_count);
-void pawl__table_release(struct pawl__table *table);
+void pawl__grid_init(struct pawl__grid *table, const char *const *headers, size_t column_count);
+void pawl__grid_release(struct pawl__grid *table);
 
 /* Appends one cell; rows fill from left to right. Control characters, which could come from another
  * user's reason and rewrite our reader's terminal, are replaced. NULL is an empty cell. */
-void pawl__table_cell(struct pawl__table *table, const char *text);
-void pawl__table_cellf(struct pawl__table *table, const char *format, ...)
+void pawl__grid_cell(struct pawl__grid *table, const char *text);
+void pawl__grid_cellf(struct pawl__grid *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Appends the table to `out`, its head in bold when `color`. */
-void pawl__table_print(const struct pawl__table *table, bool color, struct pawl__buf *out);
+void pawl__grid_print(const struct pawl__grid *table, bool color, struct pawl__buf *out);
 
 /* Appends `text` with each control character (C0, DEL, C1) and each byte of invalid UTF-8 replaced
  * by '?'. */
@@ -37,17 +37,17 @@ void pawl__output_age(struct pawl__buf *out, int64_t ms);
 
 /* Begins the JSON output of a list: an array for json, nothing for jsonl, where each item is a line
  * of its own, to be begun and ended by the next two. */
-struct pawl__list_out {
+struct pawl__items {
     struct pawl__buf *out; /* borrowed */
     struct pawl__jsonw json;
     bool is_lines;
 };
 
-void pawl__list_begin(struct pawl__list_out *list, const struct pawl__cli *cli,
-                      struct pawl__buf *out);
-struct pawl__jsonw *pawl__list_item(struct pawl__list_out *list);
-void pawl__list_item_end(struct pawl__list_out *list);
-void pawl__list_end(struct pawl__list_out *list);
+void pawl__items_begin(struct pawl__items *list, const struct pawl__cli *cli,
+                       struct pawl__buf *out);
+struct pawl__jsonw *pawl__items_next(struct pawl__items *list);
+void pawl__items_end_one(struct pawl__items *list);
+void pawl__items_end(struct pawl__items *list);
 
 /* Writes all of `out` to stdout. Returns an exit code: 0, or 70 with a message (none when the
  * reader went away, since nobody is there to care). */

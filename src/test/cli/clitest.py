@@ -75,9 +75,14 @@ def environment(**extra):
 
 def run(*args, stdin=subprocess.DEVNULL, timeout=None, env=None, **options):
     """Runs pawl to its end; .code, .out and .err are what came of it."""
-    result = subprocess.run([PAWL, *args], stdin=stdin, capture_output=True, check=False,
-                            timeout=timeout or PATIENCE, env=env or environment(), **options)
-    result.code = result.returncode
+    try:
+        result = subprocess.run([PAWL, *args], stdin=stdin, capture_output=True, check=False,
+                                timeout=timeout or PATIENCE, env=env or environment(), **options)
+        result.code = result.returncode
+    except subprocess.TimeoutExpired as expired:
+        result = expired
+        result.code = "never ended"
+        result.stdout, result.stderr = result.stdout or b"", result.stderr or b""
     result.out = result.stdout.decode("utf-8", "replace")
     result.err = result.stderr.decode("utf-8", "replace")
     return result
@@ -94,8 +99,14 @@ def start(*args, stdin=subprocess.DEVNULL, env=None, **options):
 
 def finish(process, timeout=None):
     """Exit code, stdout and stderr of a started process; a signal that ended it is negative."""
-    out, err = process.communicate(timeout=timeout or PATIENCE)
-    return process.returncode, (out or b"").decode(), (err or b"").decode()
+    try:
+        out, err = process.communicate(timeout=timeout or PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, err = process.communicate()
+        return "never ended", "", (err or b"").decode("utf-8", "replace")
+    return process.returncode, (out or b"").decode("utf-8", "replace"), (err or b"").decode(
+        "utf-8", "replace")
 
 
 def until(condition, timeout=None):
