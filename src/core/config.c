@@ -13,6 +13,8 @@
 #include "base/buf.h"
 #include "core/error.h"
 
+#define BOM "\xEF\xBB\xBF"
+
 struct loader {
     yaml_parser_t parser;
     const char *file; /* borrowed */
@@ -274,6 +276,11 @@ pawl_status pawl__config_parse(const char *text, size_t len, const char *file,
 
     if (yaml_parser_initialize(&loader.parser) == 0) {
         return refuse_memory(err);
+    }
+    /* libyaml looks for a byte order mark only where it guesses the encoding; UTF-16 is refused. */
+    if (len >= sizeof(BOM) - 1 && memcmp(text, BOM, sizeof(BOM) - 1) == 0) {
+        text += sizeof(BOM) - 1;
+        len -= sizeof(BOM) - 1;
     }
     yaml_parser_set_encoding(&loader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&loader.parser, (const unsigned char *)text, len);

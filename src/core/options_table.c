@@ -233,18 +233,17 @@ static pawl_status refuse_value(const struct row *row, const char *text, pawl_er
 static pawl_status check_duration(const struct row *row, const char *text, pawl_error *err)
 {
     char quoted[PAWL__QUOTE_MAX];
-    uint64_t bare = 0;
     int64_t ms = 0;
 
     if (row->may_be_off && strcmp(text, "off") == 0) {
         return PAWL_OK;
     }
     (void)pawl__error_quote(quoted, text, strlen(text));
-    if (pawl__parse_u64(text, &bare)) {
+    if (strspn(text, "0123456789") == strlen(text)) {
         return pawl__error_set(err, PAWL_E_CONFIG, 0,
-                               "%s: %s has no unit; write for example %ss or %sms; allowed: %s",
-                               row->words.key, quoted, strlen(text) < 20 ? text : "10",
-                               strlen(text) < 20 ? text : "10", row->words.range);
+                               "%s: %s has no unit; write %.19ss for seconds or %.19sms for "
+                               "milliseconds; allowed: %s",
+                               row->words.key, quoted, text, text, row->words.range);
     }
     if (!pawl__parse_duration_ms(text, &ms)) {
         return pawl__error_set(err, PAWL_E_CONFIG, 0,

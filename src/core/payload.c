@@ -131,7 +131,9 @@ pawl_status pawl__payload_build(const struct pawl__payload *payload, struct pawl
     pawl__jsonw_init(&writer, &json);
     write_payload(&writer, payload, owner, host);
     PAWL_INVARIANT(json.len <= PAWL__PAYLOAD_MAX);
-    pawl__buf_append(buf, json.data, json.len);
+    if (pawl__buf_ok(&json)) {
+        pawl__buf_append(buf, json.data, json.len);
+    }
     if (!pawl__buf_ok(&json) || !pawl__buf_ok(buf)) {
         status = pawl__error_set(err, PAWL_E_NOMEM, 0, "out of memory for the entry of a lock");
     }
