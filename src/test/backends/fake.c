@@ -1,4 +1,4 @@
-/* See fake.h. */
+/* The fake itself: see fake.h. Part of the test modules too, so it calls nothing of backend.c. */
 #include "fake.h"
 
 #include <string.h>
@@ -125,47 +125,6 @@ const struct pawl__backend_ops fake_ops = {
     .watch = fake_watch,
     .unwatch = fake_unwatch,
 };
-
-static void sink_post(void *ctx, struct pawl__backend_event *event)
-{
-    struct sink *sink = ctx;
-
-    pawl__backend_event_free(sink->last);
-    sink->last = event;
-    sink->count++;
-}
-
-static struct pawl__boot sink_now(void *ctx)
-{
-    struct sink *sink = ctx;
-
-    return sink->now;
-}
-
-void sink_init(struct sink *sink)
-{
-    memset(sink, 0, sizeof(*sink));
-    sink->now.ms = 1000;
-    sink->host = (struct pawl__backend_host){sink_post, sink_now, sink};
-}
-
-void sink_release(struct sink *sink)
-{
-    pawl__backend_event_free(sink->last);
-    sink->last = NULL;
-}
-
-struct pawl__backend *open_fake(struct fake *fake, struct sink *sink)
-{
-    struct pawl__backend *backend = NULL;
-    struct pawl__backend_settings settings = {
-        .request_timeout_ms = 1000, .connect_timeout_ms = 1000, .context = fake};
-
-    memset(fake, 0, sizeof(*fake));
-    sink_init(sink);
-    (void)pawl__backend_open_with(&fake_ops, &settings, &sink->host, &backend, NULL, NULL);
-    return backend;
-}
 
 struct pawl__backend_event *fake_event(struct fake *fake, enum pawl__backend_event_kind kind)
 {

@@ -3,6 +3,8 @@
 #ifndef PAWL_TEST_BACKENDS_FAKE_H
 #define PAWL_TEST_BACKENDS_FAKE_H
 
+#include <pthread.h>
+
 #include "backends/backend.h"
 
 extern const struct pawl__backend_ops fake_ops;
@@ -19,15 +21,21 @@ struct fake {
     uint64_t unwatched;
 };
 
-/* The other side of a backend: keeps what is posted. */
+/* The other side of a backend: keeps what is posted, from any thread. */
 struct sink {
     struct pawl__backend_host host;
     struct pawl__boot now;
+    pthread_mutex_t mu;
+    pthread_cond_t more;
+    /* Guarded by mu. */
     struct pawl__backend_event *last; /* owned */
     unsigned count;
 };
 
 void sink_init(struct sink *sink);
+
+/* Waits until `count` events came; false after two seconds without them. */
+bool sink_wait(struct sink *sink, unsigned count);
 void sink_release(struct sink *sink);
 
 /* Opens a fake behind the wrappers. */

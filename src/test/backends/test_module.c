@@ -1,5 +1,6 @@
 /* Tests of the lookup of backends, backends/module.c, with modules that are built for them. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,0 +1,69 @@
+/* The simulator in the test suite: the seeds that once failed, then a fixed number of new ones.
+ * `--full` plays a hundred times as many. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "shrink.h"
+#include "tap.h"
+
+#define SEEDS_PER_CASE 500
+#define CASES          20
+#define CASES_FULL     2000
+
+/* Plays the seeds; one case. */
+static bool play_seeds(uint64_t first, uint64_t count, struct run_stats *stats)
+{
+    static struct plan plan;
+    char failure[512] = "";
+
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        plan_make(&plan, seed);
+        if (!run_plan(&plan, NULL, stats, failure)) {
+            (void)tap_case(false, "seed %" PRIu64 ": %s", seed, failure);
+            (void)shrink_plan(&plan, failure, 2000);
+            plan_print(&plan, stderr);
+            return false;
+        }
+    }
+    return tap_case(true, "every promise is kept in seeds %" PRIu64 " to %" PRIu64, first,
+                    first + count - 1);
+}
+
+static void play_found_seeds(struct run_stats *stats)
+{
+    char line[256];
+    FILE *file = fopen(SEEDS_FILE, "re");
+
+    if (!tap_case(file != NULL, "the list of found seeds can be read")) {
+        return;
+    }
+    while (fgets(line, sizeof(line), file) != NULL) {
+        char *end = NULL;
+        uint64_t seed = strtoull(line, &end, 10);
+        if (end != line) {
+            (void)play_seeds(seed, 1, stats);
+        }
+    }
+    (void)fclose(file); /* Read only. */
+}
+
+int main(int argc, char **argv)
+{
+    struct run_stats stats = {0};
+    unsigned cases = argc > 1 && strcmp(argv[1], "--full") == 0 ? CASES_FULL : CASES;
+
+    play_found_seeds(&stats);
+    for (unsigned i = 0; i < cases; i++) {
+        if (!play_seeds(1 + (uint64_t)i * SEEDS_PER_CASE, SEEDS_PER_CASE, &stats)) {
+            break; /* One shrunk plan is enough to read. */
+        }
+    }
+    tap_note("%" PRIu64 " steps, %" PRIu64 " calls, %" PRIu64 " grants, %" PRIu64 " lost",
+             stats.steps, stats.calls, stats.grants, stats.lost);
+    /* A simulator in which nothing happens would keep every promise. */
+    (void)tap_case(stats.grants > stats.calls / 4, "at least one call in four was granted");
+    (void)tap_case(stats.lost > 0, "holds were lost");
+    return tap_done();
+}
