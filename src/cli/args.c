@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #define KEY_MAX   64 /* longest flag made from an option key */
@@ -117,6 +118,7 @@ static int refuse_unknown(struct pawl__args *args, const char *name)
 static int set_format(struct pawl__args *args, const char *text)
 {
     static const char *const words[] = {"table", "json", "jsonl"};
+    PAWL_INVARIANT(text != NULL);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(text, words[i]) == 0) {
             args->cli->format = (enum pawl__cli_format)i;
@@ -281,47 +283,51 @@ static int read_letter(struct pawl__args *args, int *ret_index)
     return outcome;
 }
 
-/* The operands read so far move together at the front of argv. */
-static void keep_operand(struct pawl__args *args, char *operand)
+/* The next whole argument. *ret_index as in read_long(); *ret_end = nothing more is to be read. */
+static int read_word(struct pawl__args *args, int *ret_index, bool *ret_end)
 {
-    args->operands[args->operand_count++] = operand;
+    char *word = args->argv[args->at];
+    *ret_index = -1;
+    if (strcmp(word, "--") == 0) {
+        args->rest = &args->argv[args->at + 1];
+        args->rest_count = args->argc - args->at - 1;
+        args->at = args->argc;
+        *ret_end = true;
+        return 0;
+    }
+    bool is_operand = word[0] != '-' || word[1] == '\0';
+    if (is_operand && args->stop_at_operand) {
+        *ret_end = true;
+        return 0;
+    }
+    args->at++;
+    if (is_operand) {
+        args->operands[args->operand_count++] = word;
+        return 0;
+    }
+    if (word[1] == '-') {
+        return read_long(args, word + 2, ret_index);
+    }
+    args->cluster = word + 1;
+    return 0;
 }
 
 int pawl__args_next(struct pawl__args *args)
 {
-    for (;;) {
+    bool end = false;
+    while (!end) {
         int index = -1;
         int outcome = 0;
         if (args->cluster != NULL && *args->cluster != '\0') {
             outcome = read_letter(args, &index);
-        } else if (args->at >= args->argc) {
-            return PAWL__ARGS_END;
+        } else if (args->at < args->argc) {
+            outcome = read_word(args, &index, &end);
         } else {
-            char *word = args->argv[args->at];
-            if (strcmp(word, "--") == 0) {
-                args->rest = &args->argv[args->at + 1];
-                args->rest_count = args->argc - args->at - 1;
-                args->at = args->argc;
-                return PAWL__ARGS_END;
-            }
-            if (word[0] != '-' || word[1] == '\0') {
-                if (args->stop_at_operand) {
-                    return PAWL__ARGS_END;
-                }
-                args->at++;
-                keep_operand(args, word);
-                continue;
-            }
-            args->at++;
-            if (word[1] == '-') {
-                outcome = read_long(args, word + 2, &index);
-            } else {
-                args->cluster = word + 1;
-                continue;
-            }
+            end = true;
         }
         if (outcome != 0 || index >= 0) {
             return outcome != 0 ? outcome : index;
         }
     }
+    return PAWL__ARGS_END;
 }

@@ -13,8 +13,9 @@
 #include "base/text.h"
 #include "cli/doctor.h"
 
-#define SPACE_WARN_BYTES  (64ULL * 1024 * 1024)
-#define SPACE_FAIL_BYTES  (4ULL * 1024 * 1024)
+#define BYTES_A_MIB       (1024ULL * 1024)
+#define SPACE_WARN_BYTES  (64 * BYTES_A_MIB)
+#define SPACE_FAIL_BYTES  (4 * BYTES_A_MIB)
 #define FILES_MIN         256 /* descriptors: a client takes about ten, CMD its own */
 #define INOTIFY_MIN       64
 #define YEAR_2024_SECONDS 1704067200
@@ -84,7 +85,7 @@ static void examine_space(struct pawl__doctor *doctor, const char *dir)
     }
     pawl__doctor_find(doctor, "free space", verdict,
                       verdict == PAWL__DOCTOR_OK ? "" : "make room: a full disk grants no lock",
-                      "%" PRIu64 " MiB for you", bytes / (1024 * 1024));
+                      "%" PRIu64 " MiB for you", bytes / BYTES_A_MIB);
 }
 
 void pawl__doctor_directory(struct pawl__doctor *doctor, const char *dir)

@@ -232,7 +232,7 @@ static int run_lock(struct pawl__cli *cli, int argc, char **argv)
     code = pawl__cli_open(cli, &job.client);
     if (code == PAWL__EXIT_OK) {
         code = pawl__lock_acquire(&job);
-        if (code == PAWL__EXIT_OK) {
+        if (job.hold != NULL && code == PAWL__EXIT_OK) {
             code = args.command != NULL ? pawl__lock_run(&job) : pawl__lock_keep(&job);
         }
         release(&job);

@@ -26,8 +26,9 @@ struct pawl__lock_job {
     struct pawl__signals signals;
 };
 
-/* Waits for the lock. 0 and job->hold is set, or an exit code; what went wrong is printed. A signal
- * that ends programs cancels, and the code is then 128+N. */
+/* Waits for the lock. 0 and job->hold is set, or an exit code (which -E can make 0, without a
+ * hold); what went wrong is printed. A signal that ends programs cancels, and the code is then
+ * 128+N. */
 int pawl__lock_acquire(struct pawl__lock_job *job);
 
 /* Prints the JSON line and holds until a signal, the end of a piped stdin, or a loss. */
