@@ -94,9 +94,10 @@ static void *keep_busy(void *arg)
 {
     while (!atomic_load(&stop)) {
         pawl_hold *hold = NULL;
-        (void)pawl_lock(arg, "busy", 1000, &hold, NULL);
-        (void)pawl_hold_release(hold, 1000, NULL);
-        pawl_hold_free(hold);
+        if (pawl_lock(arg, "busy", 1000, &hold, NULL) == PAWL_OK) {
+            (void)pawl_hold_release(hold, 1000, NULL);
+            pawl_hold_free(hold);
+        }
     }
     return NULL;
 }

@@ -28,7 +28,7 @@ static pawl_client *open_stalled(void)
     pawl_hold_free(lock_now(client, "warm-up"));
     (void)wait_until(store_is_empty, NULL, 2000);
     fake_stall(true);
-    (void)pawl_lock(client, "stuck", 20, &hold, NULL);
+    TAP_CHECK(pawl_lock(client, "stuck", 20, &hold, NULL) == PAWL_E_TIMEOUT);
     fake_wait_for_stalled();
     return client;
 }
@@ -84,7 +84,7 @@ static void close_is_bounded_while_the_owner_hangs(void)
 
     TAP_CHECK(hold != NULL);
     fake_stall(true);
-    (void)pawl_lock(client, "stuck", 20, &try_hold, NULL);
+    TAP_CHECK(pawl_lock(client, "stuck", 20, &try_hold, NULL) == PAWL_E_TIMEOUT);
     fake_wait_for_stalled();
     pthread_create(&waiter.thread, NULL, wait_for_ever, &waiter);
     sleep_ms(50);
