@@ -85,7 +85,7 @@ static void examine_space(struct pawl__doctor *doctor, const char *dir)
     }
     pawl__doctor_find(doctor, "free space", verdict,
                       verdict == PAWL__DOCTOR_OK ? "" : "make room: a full disk grants no lock",
-                      "%" PRIu64 " MiB for you", bytes / BYTES_A_MIB);
+                      "%" PRIu64 " MiB for you", (uint64_t)(bytes / BYTES_A_MIB));
 }
 
 void pawl__doctor_directory(struct pawl__doctor *doctor, const char *dir)
