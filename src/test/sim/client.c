@@ -266,9 +266,28 @@ static void take_down(struct client *client)
     client_free(client);
 }
 
+/* A thread of the caller may be the first to see that a deadline is over, and says so. */
+static void tell_dead_lease(struct client *client)
+{
+    if (!client_runs(client) || pawl__rand_below(&client->run->rand, 2) == 0) {
+        return;
+    }
+    for (size_t i = 0; i < client->lease_count; i++) {
+        const struct lease *lease = &client->leases[i];
+        if (!pawl__boot_is_none(lease->deadline) &&
+            !pawl__boot_before(client_clock(client), lease->deadline)) {
+            struct pawl__core_event event = {.kind = PAWL__EV_LEASE_DEAD,
+                                             .session = lease->session};
+            step(client, &event);
+            return;
+        }
+    }
+}
+
 /* Time first or events first: a thread that wakes finds both, in no order. */
 void client_step(struct client *client)
 {
+    tell_dead_lease(client);
     bool time_first = pawl__rand_below(&client->run->rand, 2) == 0;
     bool moved = true;
 
@@ -343,7 +362,7 @@ void client_start(struct run *run, unsigned index)
     client->closing = client->closed = false;
     client->restart_ms = NEVER;
     client->clock_offset_ms = INT64_C(1000000) * (index + 1);
-    pawl__rand_init(&client->rand, run->plan->seed * 64 + index * 8 + client->life);
+    pawl__rand_init(&client->rand, run->plan->seed * 64 + (uint64_t)index * 8 + client->life);
     client->host = (struct pawl__backend_host){post, host_now, client};
     client->endpoint = pawl__sim_join(run->world, &calm);
     struct pawl__backend_settings settings = {

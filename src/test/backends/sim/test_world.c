@@ -6,8 +6,8 @@
 #include "backends/sim/sim.h"
 
 #define SESSION    UINT64_C(7)
-#define TIMEOUT_MS 1000
-#define TTL_MS     3000
+#define TIMEOUT_MS INT64_C(1000)
+#define TTL_MS     INT64_C(3000)
 
 static const struct pawl__want wants[1] = {{"job", PAWL__MODE_X}};
 
