@@ -37,15 +37,15 @@ static void add_place(const struct loader *loader, const yaml_mark_t *at)
 
 static pawl_status refuse(const struct loader *loader, const yaml_mark_t *at, const char *what)
 {
-    pawl_status status = pawl__error_set(loader->err, PAWL_E_CONFIG, 0, "%s", what);
-
+    (void)pawl__error_set(loader->err, PAWL_E_CONFIG, 0, "%s", what);
     add_place(loader, at);
-    return status;
+    return PAWL_E_CONFIG;
 }
 
 static pawl_status refuse_memory(pawl_error *err)
 {
-    return pawl__error_set(err, PAWL_E_NOMEM, 0, "out of memory while configuration is read");
+    (void)pawl__error_set(err, PAWL_E_NOMEM, 0, "out of memory while configuration is read");
+    return PAWL_E_NOMEM;
 }
 
 /* What libyaml itself refuses. */

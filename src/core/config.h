@@ -10,7 +10,7 @@
 #include <pawl/status.h>
 
 /* A longer file is no configuration of ours. */
-#define PAWL__CONFIG_MAX (64 * 1024)
+#define PAWL__CONFIG_MAX 65536
 
 /* Place of a value, counted from 1, columns in characters. */
 struct pawl__config_mark {

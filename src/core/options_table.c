@@ -19,7 +19,7 @@
 #define TRY_MAX_MS     (PAWL__TTL_MAX_MS / 3)
 #define RETRY_MIN_MS   10
 #define RETRY_MAX_MS   PAWL__TTL_MAX_MS
-#define REQUESTS_LIMIT (1024 * 1024)
+#define REQUESTS_LIMIT 1048576
 
 /* Longest text of a value; paths are the longest. */
 #define VALUE_MAX 4096
@@ -37,130 +37,149 @@ enum kind {
 
 struct row {
     struct pawl__option_words words;
-    enum kind kind;
     int64_t min;
     int64_t max;
+    enum kind kind;
     bool may_be_off;
 };
 
 static const struct row rows[PAWL__OPTION_COUNT] = {
-    [PAWL__OPTION_STORE] = {{"store", "local:",
-                             "local:, local:///dir, etcd[s]://[user@]host[:2379],...[/root], "
-                             "zk[s]://host[:2181],...[/root], each with ?key=value&...",
-                             "the store that keeps the locks"},
-                            KIND_URL,
-                            0,
-                            0,
-                            false},
-    [PAWL__OPTION_TTL] = {{"ttl", "etcd 10s; zk and local 30s", "2s to 300s; local also off",
-                           "session life that is asked for; the granted one counts"},
-                          KIND_DURATION,
-                          PAWL__TTL_MIN_MS,
-                          PAWL__TTL_MAX_MS,
-                          true},
-    [PAWL__OPTION_MARGIN] = {{"margin", "the larger of 200ms and ttl/10", "50ms to ttl/2",
-                              "taken off every deadline"},
-                             KIND_DURATION,
-                             PAWL__MARGIN_MIN_MS,
-                             MARGIN_MAX_MS,
-                             false},
-    [PAWL__OPTION_TICK] = {{"tick", "2s", "100ms to ttl/4",
-                            "zk only: not below the tickTime of the servers"},
-                           KIND_DURATION,
-                           PAWL__TICK_MIN_MS,
-                           TICK_MAX_MS,
-                           false},
-    [PAWL__OPTION_RENEW] = {{"renew", "etcd and local ttl/4; zk ttl/12",
-                             "50ms to (ttl - margin)/2; zk 50ms to ttl/12", "interval of renewal"},
-                            KIND_DURATION,
-                            TRY_MIN_MS,
-                            PAWL__TTL_MAX_MS,
-                            false},
-    [PAWL__OPTION_REQUEST_TIMEOUT] = {{"request_timeout", "the smaller of 5s and ttl/3",
-                                       "50ms to ttl/3",
-                                       "one try; never more than a third of what is left of the "
-                                       "lease"},
-                                      KIND_DURATION,
-                                      TRY_MIN_MS,
-                                      TRY_MAX_MS,
-                                      false},
-    [PAWL__OPTION_CONNECT_TIMEOUT] = {{"connect_timeout", "the smaller of 2s and ttl/4",
-                                       "50ms to ttl/3", "one try to connect"},
-                                      KIND_DURATION,
-                                      TRY_MIN_MS,
-                                      TRY_MAX_MS,
-                                      false},
-    [PAWL__OPTION_RETRY_BASE] = {{"retry_base", "200ms", "10ms to retry_cap",
-                                  "first pause between tries; doubles each time, with full jitter"},
-                                 KIND_DURATION,
-                                 RETRY_MIN_MS,
-                                 RETRY_MAX_MS,
-                                 false},
-    [PAWL__OPTION_RETRY_CAP] = {{"retry_cap", "5s", "retry_base to 300s",
-                                 "longest pause between tries"},
-                                KIND_DURATION,
-                                RETRY_MIN_MS,
-                                RETRY_MAX_MS,
-                                false},
-    [PAWL__OPTION_GRACE] = {{"grace", "5s, at most ttl - margin - renew",
-                             "0s to ttl - margin - renew",
-                             "TERM to KILL of a command under a lock"},
-                            KIND_DURATION,
-                            0,
-                            PAWL__TTL_MAX_MS,
-                            false},
-    [PAWL__OPTION_LAYOUT] = {{"layout", "pawl", "pawl, raw",
-                              "raw: the names of other clients, to share locks with them"},
-                             KIND_LAYOUT,
-                             0,
-                             0,
-                             false},
+    [PAWL__OPTION_STORE] =
+        {
+            .words = {"store", "local:",
+                      "local:, local:///dir, etcd[s]://[user@]host[:2379],...[/root], "
+                      "zk[s]://host[:2181],...[/root], each with ?key=value&...",
+                      "the store that keeps the locks"},
+            .kind = KIND_URL,
+        },
+    [PAWL__OPTION_TTL] =
+        {
+            .words = {"ttl", "etcd 10s; zk and local 30s", "2s to 300s; local also off",
+                      "session life that is asked for; the granted one counts"},
+            .kind = KIND_DURATION,
+            .min = PAWL__TTL_MIN_MS,
+            .max = PAWL__TTL_MAX_MS,
+            .may_be_off = true,
+        },
+    [PAWL__OPTION_MARGIN] =
+        {
+            .words = {"margin", "the larger of 200ms and ttl/10", "50ms to ttl/2",
+                      "taken off every deadline"},
+            .kind = KIND_DURATION,
+            .min = PAWL__MARGIN_MIN_MS,
+            .max = MARGIN_MAX_MS,
+        },
+    [PAWL__OPTION_TICK] =
+        {
+            .words = {"tick", "2s", "100ms to ttl/4",
+                      "zk only: not below the tickTime of the servers"},
+            .kind = KIND_DURATION,
+            .min = PAWL__TICK_MIN_MS,
+            .max = TICK_MAX_MS,
+        },
+    [PAWL__OPTION_RENEW] =
+        {
+            .words = {"renew", "etcd and local ttl/4; zk ttl/12",
+                      "50ms to (ttl - margin)/2; zk 50ms to ttl/12", "interval of renewal"},
+            .kind = KIND_DURATION,
+            .min = TRY_MIN_MS,
+            .max = PAWL__TTL_MAX_MS,
+        },
+    [PAWL__OPTION_REQUEST_TIMEOUT] =
+        {
+            .words = {"request_timeout", "the smaller of 5s and ttl/3", "50ms to ttl/3",
+                      "one try; never more than a third of what is left of the lease"},
+            .kind = KIND_DURATION,
+            .min = TRY_MIN_MS,
+            .max = TRY_MAX_MS,
+        },
+    [PAWL__OPTION_CONNECT_TIMEOUT] =
+        {
+            .words = {"connect_timeout", "the smaller of 2s and ttl/4", "50ms to ttl/3",
+                      "one try to connect"},
+            .kind = KIND_DURATION,
+            .min = TRY_MIN_MS,
+            .max = TRY_MAX_MS,
+        },
+    [PAWL__OPTION_RETRY_BASE] =
+        {
+            .words = {"retry_base", "200ms", "10ms to retry_cap",
+                      "first pause between tries; doubles each time, with full jitter"},
+            .kind = KIND_DURATION,
+            .min = RETRY_MIN_MS,
+            .max = RETRY_MAX_MS,
+        },
+    [PAWL__OPTION_RETRY_CAP] =
+        {
+            .words = {"retry_cap", "5s", "retry_base to 300s", "longest pause between tries"},
+            .kind = KIND_DURATION,
+            .min = RETRY_MIN_MS,
+            .max = RETRY_MAX_MS,
+        },
+    [PAWL__OPTION_GRACE] =
+        {
+            .words = {"grace", "5s, at most ttl - margin - renew", "0s to ttl - margin - renew",
+                      "TERM to KILL of a command under a lock"},
+            .kind = KIND_DURATION,
+            .min = 0,
+            .max = PAWL__TTL_MAX_MS,
+        },
+    [PAWL__OPTION_LAYOUT] =
+        {
+            .words = {"layout", "pawl", "pawl, raw",
+                      "raw: the names of other clients, to share locks with them"},
+            .kind = KIND_LAYOUT,
+        },
     [PAWL__OPTION_ROOT] =
-        {{"root", "pawl", "1 to 64 bytes of UTF-8; segments with '/' between, none empty, . or ..",
-          "where in the store everything is kept; also the path of an etcd or zk "
-          "URL"},
-         KIND_ROOT,
-         0,
-         0,
-         false},
-    [PAWL__OPTION_STORE_ID] = {{"store_id", "none", "16 lower-case hex digits",
-                                "the only store that is accepted, as pawl doctor shows it"},
-                               KIND_STORE_ID,
-                               0,
-                               0,
-                               false},
-    [PAWL__OPTION_PASSWORD_FILE] = {{"password_file", "none", "path of a file",
-                                     "file with the password of the URL's user"},
-                                    KIND_PATH,
-                                    0,
-                                    0,
-                                    false},
-    [PAWL__OPTION_CACERT] = {{"cacert", "none", "path of a PEM file",
-                              "certificates that may sign the server's"},
-                             KIND_PATH,
-                             0,
-                             0,
-                             false},
-    [PAWL__OPTION_CERT] = {{"cert", "none", "path of a PEM file", "certificate of this client"},
-                           KIND_PATH,
-                           0,
-                           0,
-                           false},
+        {
+            .words = {"root", "pawl",
+                      "1 to 64 bytes of UTF-8; segments with '/' between, none empty, . or ..",
+                      "where in the store everything is kept; also the path of an etcd or zk URL"},
+            .kind = KIND_ROOT,
+        },
+    [PAWL__OPTION_STORE_ID] =
+        {
+            .words = {"store_id", "none", "16 lower-case hex digits",
+                      "the only store that is accepted, as pawl doctor shows it"},
+            .kind = KIND_STORE_ID,
+        },
+    [PAWL__OPTION_PASSWORD_FILE] =
+        {
+            .words = {"password_file", "none", "path of a file",
+                      "file with the password of the URL's user"},
+            .kind = KIND_PATH,
+        },
+    [PAWL__OPTION_CACERT] =
+        {
+            .words = {"cacert", "none", "path of a PEM file",
+                      "certificates that may sign the server's"},
+            .kind = KIND_PATH,
+        },
+    [PAWL__OPTION_CERT] =
+        {
+            .words = {"cert", "none", "path of a PEM file", "certificate of this client"},
+            .kind = KIND_PATH,
+        },
     [PAWL__OPTION_KEY] =
-        {{"key", "none", "path of a PEM file", "private key of cert"}, KIND_PATH, 0, 0, false},
-    [PAWL__OPTION_INSECURE] = {{"insecure", "0", "0, 1",
-                                "1 allows a password over a connection that is neither encrypted "
-                                "nor on this machine"},
-                               KIND_SWITCH,
-                               0,
-                               0,
-                               false},
-    [PAWL__OPTION_MAX_REQUESTS] = {{"max_requests", "65536", "1 to 1048576",
-                                    "bound of the mailbox and of requests held or waited for"},
-                                   KIND_COUNT,
-                                   1,
-                                   REQUESTS_LIMIT,
-                                   false},
+        {
+            .words = {"key", "none", "path of a PEM file", "private key of cert"},
+            .kind = KIND_PATH,
+        },
+    [PAWL__OPTION_INSECURE] =
+        {
+            .words = {"insecure", "0", "0, 1",
+                      "1 allows a password over a connection that is neither encrypted nor on this "
+                      "machine"},
+            .kind = KIND_SWITCH,
+        },
+    [PAWL__OPTION_MAX_REQUESTS] =
+        {
+            .words = {"max_requests", "65536", "1 to 1048576",
+                      "bound of the mailbox and of requests held or waited for"},
+            .kind = KIND_COUNT,
+            .min = 1,
+            .max = REQUESTS_LIMIT,
+        },
 };
 
 static const char *const switch_words[] = {"0", "1", "false", "true"};

@@ -11,7 +11,7 @@
 
 /* Room for one record of the user database; directories can have long ones. */
 #define RECORD_FIRST 1024
-#define RECORD_MAX   (1024 * 1024)
+#define RECORD_MAX   1048576
 
 #define USER_MAX (PAWL__OWNER_MAX - PAWL__HOST_MAX - 4) /* "os:" and "@" */
 

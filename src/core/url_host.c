@@ -47,7 +47,7 @@ bool pawl__span_is_made_of(struct pawl__span span, const char *chars)
 
 char pawl__url_lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
 /* `text` is what follows a host's ':'. It is not quoted: it may be a password with a '/'. */
@@ -140,8 +140,8 @@ static pawl_status add_host(struct pawl__url *url, struct pawl__span text, size_
                             uint16_t default_port, pawl_error *err)
 {
     struct pawl__url_host host = {.name = NULL, .port = default_port};
-    struct pawl__span name;
-    struct pawl__span port;
+    struct pawl__span name = {NULL, 0};
+    struct pawl__span port = {NULL, 0};
 
     pawl_status status = split_host(text, number, &name, &port, err);
     if (status == PAWL_OK && port.at != NULL) {

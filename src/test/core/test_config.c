@@ -170,7 +170,7 @@ Test(config, RefusesDepthEarly)
     struct pawl__config config;
 
     memset(text, '[', sizeof(text));
-    memcpy(text, "ttl: ", 5);
+    memcpy(text, "ttl: [", 6);
     cr_expect_eq(pawl__config_parse(text, sizeof(text), "f", &config, NULL), PAWL_E_CONFIG);
 }
 
