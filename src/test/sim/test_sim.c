@@ -36,7 +36,8 @@ static void play_found_seeds(struct run_stats *stats)
     char line[256];
     FILE *file = fopen(SEEDS_FILE, "re");
 
-    if (!tap_case(file != NULL, "the list of found seeds can be read")) {
+    tap_case(file != NULL, "the list of found seeds can be read");
+    if (file == NULL) {
         return;
     }
     while (fgets(line, sizeof(line), file) != NULL) {
