@@ -383,6 +383,8 @@ void pawl__local_bell_read(struct pawl__local *local, struct pawl__local_session
 /* Checkpoints if it is worth it; now and then also sweeps, and adds a REAP to `queue` for each dead
  * session. Enters the gate. */
 void pawl__local_housekeep(struct pawl__local *local, struct pawl__local_queue *queue);
+/* Before the writer ends. */
+void pawl__local_last_checkpoint(struct pawl__local *local);
 /* Removes files whose sessions are not in the store. Gate held, no transaction. */
 void pawl__local_sweep_files(struct pawl__local *local);
 

@@ -155,6 +155,9 @@ static int note_wal_pages(void *ctx, sqlite3 *db, const char *schema, int pages)
 
     (void)db;
     (void)schema;
+    if (pages < store->wal_pages) {
+        store->checkpoint_at = PAWL__LOCAL_CHECKPOINT_PAGES; /* It began anew. */
+    }
     store->wal_pages = pages;
     return SQLITE_OK;
 }
@@ -282,6 +285,7 @@ pawl_status pawl__local_store_open(struct pawl__local_store *store,
 
     memset(store, 0, sizeof(*store));
     store->dir = dir;
+    store->checkpoint_at = PAWL__LOCAL_CHECKPOINT_PAGES;
     store->busy_max_ms = timeout_ms > INT32_MAX ? INT32_MAX : (int)timeout_ms;
     if (stat(dir->db, &st) != 0) {
         pawl_status status = errno == ENOENT
@@ -328,14 +332,19 @@ bool pawl__local_store_is_in_place(const struct pawl__local_store *store)
     return stat(store->dir->db, &st) == 0 && st.st_dev == store->dev && st.st_ino == store->ino;
 }
 
-void pawl__local_store_checkpoint(struct pawl__local_store *store, bool all)
+void pawl__local_store_checkpoint(struct pawl__local_store *store, bool empty)
 {
-    int pages = 0;
+    int pages = 0, patience = store->busy_max_ms;
 
-    /* A failure leaves the WAL longer than we like; the next one comes soon. */
-    (void)sqlite3_wal_checkpoint_v2(
-        store->db, NULL, all ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
-    store->wal_pages = 0;
+    /* To empty the file would mean to wait for readers: without patience it does all but that. A
+     * failure leaves the WAL longer than we like, and the next checkpoint comes soon. */
+    store->busy_max_ms = 0;
+    (void)sqlite3_wal_checkpoint_v2(store->db, NULL,
+                                    empty ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
+                                    &pages, NULL);
+    store->busy_max_ms = patience;
+    store->wal_pages = pages > 0 ? pages : 0;
+    store->checkpoint_at = store->wal_pages + PAWL__LOCAL_CHECKPOINT_PAGES;
     pawl__fault_point("local.checkpoint.after");
 }
 

@@ -67,9 +67,10 @@ struct pawl__local_store {
     sqlite3_stmt *stmts[PAWL__LOCAL_STMT_COUNT]; /* owned; prepared at first use */
     dev_t dev;                                   /* of the database file when it was opened */
     ino_t ino;
-    int wal_pages;   /* after our last commit */
-    int busy_max_ms; /* patience with foreign programs that lock the database */
-    int busy_ms;     /* used up in the present call */
+    int wal_pages;     /* after our last commit */
+    int checkpoint_at; /* so many make it worth it */
+    int busy_max_ms;   /* patience with foreign programs that lock the database */
+    int busy_ms;       /* used up in the present call */
 };
 
 struct pawl__local_identity {
@@ -111,9 +112,15 @@ int pawl__local_store_set_full(struct pawl__local_store *store, bool full);
 /* Extended code of the last failure, never SQLITE_OK. */
 int pawl__local_store_code(const struct pawl__local_store *store);
 
-/* Moves frames of the WAL into the database. Gate held. `all`: also waits for readers, so that the
- * next write begins the WAL anew. */
-void pawl__local_store_checkpoint(struct pawl__local_store *store, bool all);
+/* Frames in the WAL (4 MB) that make a checkpoint worth its syncs while a process works; and a much
+ * smaller number when it ends: if it is the last one, the next must read them all when it opens. */
+#define PAWL__LOCAL_CHECKPOINT_PAGES     1000
+#define PAWL__LOCAL_CHECKPOINT_END_PAGES 128
+
+/* Moves the frames of the WAL into the database, so that the next write can begin it anew; with
+ * `empty` it is emptied too, if nobody is reading just now: a process that opens the store as the
+ * only one reads every frame that it finds. Gate held. */
+void pawl__local_store_checkpoint(struct pawl__local_store *store, bool empty);
 
 /* A file that is only there to be removed when the disk is full, so that locks can still be
  * released. */

@@ -20,7 +20,7 @@
 
 /* Small pages: an entry is 100 to 300 bytes, and each commit writes every page that it touched. */
 static const char schema[] =
-    "PRAGMA page_size=4096;"
+    "PRAGMA page_size=2048;"
     "PRAGMA journal_mode=WAL;"
     "PRAGMA synchronous=FULL;"
     "BEGIN IMMEDIATE;"

@@ -7,8 +7,6 @@
 #include "backends/local/local.h"
 #include "base/text.h"
 
-/* Frames in the WAL: 4 MB. Fewer cost more syncs, more make the first open of a day slower. */
-#define CHECKPOINT_PAGES 1000
 /* Files looked at in one sweep; what is left waits for the next. */
 #define SWEEP_MAX 10000
 #define SWEEP_MS  60000
@@ -92,7 +90,7 @@ void pawl__local_housekeep(struct pawl__local *local, struct pawl__local_queue *
 {
     struct pawl__boot now = PAWL__BOOT_NONE;
 
-    if (local->store.wal_pages < CHECKPOINT_PAGES || !pawl__local_now(local, &now) ||
+    if (local->store.wal_pages < local->store.checkpoint_at || !pawl__local_now(local, &now) ||
         pawl__local_gate_pass(local) != SQLITE_OK) {
         return;
     }
@@ -109,4 +107,17 @@ void pawl__local_housekeep(struct pawl__local *local, struct pawl__local_queue *
         local->next_sweep_ms = now.ms + SWEEP_MS;
         collect_dead(local, now, queue);
     }
+}
+
+void pawl__local_last_checkpoint(struct pawl__local *local)
+{
+    /* Not behind a process that is stopped in the gate. */
+    if (local->store.wal_pages < PAWL__LOCAL_CHECKPOINT_END_PAGES || local->gate < 0 ||
+        pawl__local_gate_enter_timed(local->gate, &local->dir, 0) != 0) {
+        return;
+    }
+    if (pawl__local_store_is_in_place(&local->store)) {
+        pawl__local_store_checkpoint(&local->store, true);
+    }
+    pawl__local_gate_leave(local->gate);
 }

@@ -99,6 +99,7 @@ void pawl__local_writer_release(struct pawl__local *local)
         }
     }
     pawl__local_batch_release(&local->batch);
+    pawl__local_last_checkpoint(local);
     pawl__local_fd_close(local, &local->gate);
     pawl__local_store_release(&local->store);
 }

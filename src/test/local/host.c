@@ -182,14 +182,34 @@ struct pawl__backend_event *host_session_close(struct host *host, uint64_t sessi
     return host_answer(host, op, HOST_WAIT_MS);
 }
 
+struct pawl__backend_event *host_enqueue_all(struct host *host, uint64_t session, uint64_t attempt,
+                                             const struct pawl__want *wants, size_t count,
+                                             bool only_if_free)
+{
+    uint64_t op = host_op(host);
+    struct pawl__enqueue enqueue = {session, attempt, wants, count, "{\"v\":1}", only_if_free};
+
+    if (pawl__backend_enqueue(host->backend, op, &enqueue) != PAWL_OK) {
+        return NULL;
+    }
+    return host_answer(host, op, HOST_WAIT_MS);
+}
+
 struct pawl__backend_event *host_enqueue(struct host *host, uint64_t session, uint64_t attempt,
                                          const char *name, bool only_if_free)
 {
-    uint64_t op = host_op(host);
     struct pawl__want want = {name, PAWL__MODE_X};
-    struct pawl__enqueue enqueue = {session, attempt, &want, 1, "{\"v\":1}", only_if_free};
 
-    if (pawl__backend_enqueue(host->backend, op, &enqueue) != PAWL_OK) {
+    return host_enqueue_all(host, session, attempt, &want, 1, only_if_free);
+}
+
+struct pawl__backend_event *host_look_all(struct host *host, uint64_t session, uint64_t attempt,
+                                          const struct pawl__want *wants, size_t count)
+{
+    uint64_t op = host_op(host);
+    struct pawl__look look = {session, attempt, wants, count, true, true};
+
+    if (pawl__backend_look(host->backend, op, &look) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -198,11 +218,19 @@ struct pawl__backend_event *host_enqueue(struct host *host, uint64_t session, ui
 struct pawl__backend_event *host_look(struct host *host, uint64_t session, uint64_t attempt,
                                       const char *name)
 {
-    uint64_t op = host_op(host);
     struct pawl__want want = {name, PAWL__MODE_X};
-    struct pawl__look look = {session, attempt, &want, 1, true, true};
 
-    if (pawl__backend_look(host->backend, op, &look) != PAWL_OK) {
+    return host_look_all(host, session, attempt, &want, 1);
+}
+
+struct pawl__backend_event *host_remove_all(struct host *host, uint64_t session, uint64_t attempt,
+                                            uint64_t number, const struct pawl__want *wants,
+                                            size_t count)
+{
+    uint64_t op = host_op(host);
+    struct pawl__remove remove = {session, attempt, number, wants, count};
+
+    if (pawl__backend_remove(host->backend, op, &remove) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -211,14 +239,9 @@ struct pawl__backend_event *host_look(struct host *host, uint64_t session, uint6
 struct pawl__backend_event *host_remove(struct host *host, uint64_t session, uint64_t attempt,
                                         uint64_t number, const char *name)
 {
-    uint64_t op = host_op(host);
     struct pawl__want want = {name, PAWL__MODE_X};
-    struct pawl__remove remove = {session, attempt, number, &want, 1};
 
-    if (pawl__backend_remove(host->backend, op, &remove) != PAWL_OK) {
-        return NULL;
-    }
-    return host_answer(host, op, HOST_WAIT_MS);
+    return host_remove_all(host, session, attempt, number, &want, 1);
 }
 
 struct pawl__backend_event *host_mark(struct host *host, const char *name, uint64_t number,

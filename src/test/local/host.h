@@ -46,8 +46,16 @@ struct pawl__backend_event *host_renew(struct host *host, uint64_t session, cons
 struct pawl__backend_event *host_session_close(struct host *host, uint64_t session, bool bequeath);
 struct pawl__backend_event *host_enqueue(struct host *host, uint64_t session, uint64_t attempt,
                                          const char *name, bool only_if_free);
+struct pawl__backend_event *host_enqueue_all(struct host *host, uint64_t session, uint64_t attempt,
+                                             const struct pawl__want *wants, size_t count,
+                                             bool only_if_free);
 struct pawl__backend_event *host_look(struct host *host, uint64_t session, uint64_t attempt,
                                       const char *name);
+struct pawl__backend_event *host_look_all(struct host *host, uint64_t session, uint64_t attempt,
+                                          const struct pawl__want *wants, size_t count);
+struct pawl__backend_event *host_remove_all(struct host *host, uint64_t session, uint64_t attempt,
+                                            uint64_t number, const struct pawl__want *wants,
+                                            size_t count);
 struct pawl__backend_event *host_remove(struct host *host, uint64_t session, uint64_t attempt,
                                         uint64_t number, const char *name);
 struct pawl__backend_event *host_mark(struct host *host, const char *name, uint64_t number,
@@ -57,7 +65,7 @@ struct pawl__backend_event *host_list(struct host *host, const char *name);
 /* The same, reduced to its status; E_TIMEOUT if no answer came. */
 pawl_status host_status(struct pawl__backend_event *event);
 
-/* Opens the session and enqueues; the number, 0 on failure. */
+/* Enqueues X; the number, 0 on failure. */
 uint64_t host_number(struct host *host, uint64_t session, uint64_t attempt, const char *name);
 
 #endif
