@@ -47,7 +47,10 @@ bool pawl__span_is_made_of(struct pawl__span span, const char *chars)
 
 char pawl__url_lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c | 0x20);
+    }
+    return c;
 }
 
 /* `text` is what follows a host's ':'. It is not quoted: it may be a password with a '/'. */

@@ -167,11 +167,17 @@ Test(config, RefusesBinary)
 Test(config, RefusesDepthEarly)
 {
     char text[20000];
+    pawl_error *err = pawl_error_new();
     struct pawl__config config;
 
     memset(text, '[', sizeof(text));
-    memcpy(text, "ttl: [", 6);
-    cr_expect_eq(pawl__config_parse(text, sizeof(text), "f", &config, NULL), PAWL_E_CONFIG);
+    for (size_t i = 0; i < 5; i++) {
+        text[i] = "ttl: "[i];
+    }
+    cr_expect_eq(pawl__config_parse(text, sizeof(text), "f", &config, err), PAWL_E_CONFIG);
+    cr_expect_str_eq(pawl_error_message(err),
+                     "f:1:6: lists are not allowed; give each key one value");
+    pawl_error_free(err);
 }
 
 /* Makes a file of `text` in a folder of its own and goes there. */
