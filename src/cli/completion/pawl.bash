@@ -28,10 +28,9 @@ _pawl_scan() {
         --store) _pawl_store=${COMP_WORDS[i + 1]-} ;;
         esac
         case $word in
-        -o | --output | --store | -w | --wait | -E | --busy-code | --reason | --token | \
-            --in-flight | --threads | --contenders | --seconds)
-            i=$((i + 1))
-            ;;
+        --*=* | --quiet | --verbose | --no-color | --help | --version | --nonblock | --close-fd | \
+            --shared | --watch | --now | --reference) ;;
+        --* | -o | -w | -E) i=$((i + 1)) ;;
         -*) ;;
         *) ((_pawl_command_at)) || _pawl_command_at=$i ;;
         esac
