@@ -180,7 +180,6 @@ Test(config, RefusesDepthEarly)
     pawl_error_free(err);
 }
 
-/* Makes a file of `text` in a folder of its own and goes there. */
 static void write_file(const char *name, const char *text)
 {
     FILE *file = fopen(name, "w");
@@ -190,12 +189,13 @@ static void write_file(const char *name, const char *text)
     cr_assert_eq(fclose(file), 0);
 }
 
+/* A folder below the one that the harness removes. */
 static void enter_folder(void)
 {
-    char folder[] = "/tmp/pawl-config.XXXXXX";
     const char *base = getenv("TMPDIR");
+    char folder[4096];
 
-    cr_assert_eq(chdir(base != NULL ? base : "/tmp"), 0);
+    (void)snprintf(folder, sizeof(folder), "%s/config.XXXXXX", base != NULL ? base : "/tmp");
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chdir(folder), 0);
 }

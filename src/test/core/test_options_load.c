@@ -23,11 +23,11 @@ static void write_file(const char *path, const char *text)
  * without ours. */
 static void set_up(void)
 {
-    static char folder[] = "/tmp/pawl-options.XXXXXX";
     const char *base = getenv("TMPDIR");
-    static char home[4096];
+    char folder[4000];
+    char home[4096];
 
-    cr_assert_eq(chdir(base != NULL ? base : "/tmp"), 0);
+    (void)snprintf(folder, sizeof(folder), "%s/options.XXXXXX", base != NULL ? base : "/tmp");
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chdir(folder), 0);
     cr_assert_eq(mkdir("xdg", 0700), 0);
