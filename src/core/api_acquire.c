@@ -63,6 +63,7 @@ static pawl_status start(pawl_client *client, const pawl_request *request, int64
     return PAWL_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the public API may have 8 parameters. */
 pawl_status pawl_acquire_start(pawl_client *client, const pawl_request *request, int64_t wait_ms,
                                pawl_acquired_fn done, void *user, pawl_pending **ret_pending,
                                pawl_error *err)

@@ -103,6 +103,7 @@ static pawl_status explain_fenced(pawl_client *client, const char *name, uint64_
                            name, token, holder);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the public API may have 8 parameters. */
 pawl_status pawl_break(pawl_client *client, const char *name, uint64_t token, const char *reason,
                        unsigned flags, int64_t timeout_ms, pawl_error *err)
 {

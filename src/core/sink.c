@@ -48,12 +48,11 @@ static const char *lock_of(struct pawl__ticket *ticket)
 }
 
 /* `text` follows "<lock>: " if there is a lock. */
-static void tell(pawl_client *client, pawl_event_kind kind, struct pawl__ticket *ticket,
-                 uint64_t token, const char *text)
+static void tell(pawl_client *client, pawl_event_kind kind, const char *lock, uint64_t token,
+                 const char *text)
 {
     struct pawl__buf buf;
 
-    const char *lock = lock_of(ticket);
     pawl__buf_init(&buf);
     if (lock[0] != '\0') {
         pawl__buf_appendf(&buf, "%s%s: ", kind == PAWL_EVENT_WAITING ? "waiting for " : "", lock);
@@ -73,9 +72,14 @@ static void take_event(pawl_client *client, const struct pawl__core_action *acti
     struct pawl__ticket *ticket = find_ticket(client, action->id);
     const struct pawl_hold *hold = hold_behind(ticket);
 
-    if (wants_events(client)) {
-        tell(client, action->event_kind, ticket, hold != NULL ? hold->number : 0, action->text);
+    if (!wants_events(client)) {
+        return;
     }
+    const char *lock = lock_of(ticket);
+    if (ticket == NULL && action->count > 0) {
+        lock = action->wants[0].name; /* a debt: its caller has had the answer and is gone */
+    }
+    tell(client, action->event_kind, lock, hold != NULL ? hold->number : 0, action->text);
 }
 
 /* ---- Session ----------------------------------------------------------------------------------
@@ -140,7 +144,7 @@ static void take_granted(pawl_client *client, const struct pawl__core_action *ac
     bool is_put = pawl__table_put(&client->tickets, action->id, &hold->ticket);
     PAWL_INVARIANT(is_put); /* replacing needs no memory */
     if (wants_events(client)) {
-        tell(client, PAWL_EVENT_GRANTED, &hold->ticket, hold->number, "granted");
+        tell(client, PAWL_EVENT_GRANTED, hold->held[0].name, hold->number, "granted");
     }
     pawl__ticket_ref(&hold->ticket); /* the caller's */
     bool is_wanted = is_whole ? pawl__pending_decide(pending, PAWL_OK, NULL, hold) : false;
@@ -172,7 +176,7 @@ static void tell_hold(pawl_client *client, struct pawl_hold *hold,
     if (action->hold == PAWL_HOLD_LOST) {
         pawl__buf_appendf(&buf, ": %s", atomic_load(&hold->lost_text));
     }
-    tell(client, PAWL_EVENT_HOLD_CHANGED, &hold->ticket, hold->number, pawl__buf_str(&buf));
+    tell(client, PAWL_EVENT_HOLD_CHANGED, hold->held[0].name, hold->number, pawl__buf_str(&buf));
     pawl__buf_release(&buf);
 }
 
@@ -220,7 +224,7 @@ static void take_waiting(pawl_client *client, const struct pawl__core_action *ac
     }
     (void)pthread_mutex_unlock(&ticket->mu);
     if (is_news) {
-        tell(client, PAWL_EVENT_WAITING, ticket, token, pawl__buf_str(&buf));
+        tell(client, PAWL_EVENT_WAITING, lock_of(ticket), token, pawl__buf_str(&buf));
     }
     pawl__buf_release(&buf);
 }

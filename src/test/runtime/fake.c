@@ -517,9 +517,8 @@ static void fake_close(void *arg, int64_t timeout_ms)
     }
     pawl__list_remove(&state->link);
     unlock();
-    struct pawl__list *link = NULL;
-    while ((link = pawl__list_pop_front(&state->jobs)) != NULL) {
-        free_job(PAWL_LIST_ENTRY(link, struct job, link));
+    PAWL_LIST_FOREACH_SAFE (it, tmp, &state->jobs) {
+        free_job(PAWL_LIST_ENTRY(it, struct job, link));
     }
     free(state);
 }
