@@ -1,6 +1,6 @@
 /* Decorator: any backend, with one line of text for every call and every event.
  *
- *   struct pawl__trace trace = {.inner = &pawl__local_ops, .line = print, .ctx = stderr};
+ *   struct pawl__trace trace = {.inner = &pawl__backend_local, .line = print, .ctx = stderr};
  *   settings.context = &trace;
  *   pawl__backend_open_with(&pawl__trace_ops, &settings, ...);
  *
