@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COUNTED_MAX 32
 
@@ -68,11 +67,12 @@ bool pawl__fault_point(const char *name)
     }
     const char *action = find_action(name);
     pthread_mutex_unlock(&mu);
+    /* To this thread: sent to the process, another thread could take it, and this one run on. */
     if (strncmp(action, "kill", 4) == 0) {
-        (void)kill(getpid(), SIGKILL);
+        (void)raise(SIGKILL);
     }
     if (strncmp(action, "stop", 4) == 0) {
-        (void)kill(getpid(), SIGSTOP);
+        (void)raise(SIGSTOP);
     }
     return strncmp(action, "error", 5) == 0;
 }

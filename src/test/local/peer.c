@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "backends/local/fault.h"
@@ -123,6 +124,8 @@ int main(int argc, char **argv)
     if (argc < 2) {
         return 64;
     }
+    /* A test that fails must not leave one behind that is stopped. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     pawl__fault_set(argc > 2 ? argv[2] : NULL);
     pawl_error *err = pawl_error_new();
     pawl_status status = host_open(&host, argv[1], err);
