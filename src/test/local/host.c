@@ -114,6 +114,7 @@ pawl_status host_open_with(struct host *host, const char *dir, const char *store
     memset(host, 0, sizeof(*host));
     memset(&url, 0, sizeof(url));
     pthread_mutex_init(&host->mu, NULL);
+    pthread_mutex_init(&host->call_mu, NULL);
     pawl__cond_init_monotonic(&host->cond);
     host->tail = &host->first;
     host->table = (struct pawl__backend_host){post, now, host};
@@ -145,7 +146,22 @@ void host_close(struct host *host, int64_t timeout_ms)
         pawl__backend_event_free(event);
     }
     pthread_cond_destroy(&host->cond);
+    pthread_mutex_destroy(&host->call_mu);
     pthread_mutex_destroy(&host->mu);
+}
+
+/* Members are called by one thread at a time, which in a client is its owner thread. */
+#define STARTED(host, call) (pthread_mutex_lock(&(host)->call_mu), unlock_after((host), (call)))
+
+static pawl_status unlock_after(struct host *host, pawl_status status)
+{
+    pthread_mutex_unlock(&host->call_mu);
+    return status;
+}
+
+pawl_status host_watch(struct host *host, uint64_t watch, const char *name, uint64_t number)
+{
+    return STARTED(host, pawl__backend_watch(host->backend, watch, name, number));
 }
 
 /* ---- Ops --------------------------------------------------------------------------------------
@@ -155,7 +171,7 @@ struct pawl__backend_event *host_session(struct host *host, uint64_t session, in
 {
     uint64_t op = host_op(host);
 
-    if (pawl__backend_session_open(host->backend, op, session, ttl_ms) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_session_open(host->backend, op, session, ttl_ms)) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -166,7 +182,8 @@ struct pawl__backend_event *host_renew(struct host *host, uint64_t session, cons
 {
     uint64_t op = host_op(host);
 
-    if (pawl__backend_session_renew(host->backend, op, session, held, held_count) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_session_renew(host->backend, op, session, held, held_count)) !=
+        PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -176,7 +193,8 @@ struct pawl__backend_event *host_session_close(struct host *host, uint64_t sessi
 {
     uint64_t op = host_op(host);
 
-    if (pawl__backend_session_close(host->backend, op, session, bequeath) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_session_close(host->backend, op, session, bequeath)) !=
+        PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -189,7 +207,7 @@ struct pawl__backend_event *host_enqueue_all(struct host *host, uint64_t session
     uint64_t op = host_op(host);
     struct pawl__enqueue enqueue = {session, attempt, wants, count, "{\"v\":1}", only_if_free};
 
-    if (pawl__backend_enqueue(host->backend, op, &enqueue) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_enqueue(host->backend, op, &enqueue)) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -209,7 +227,7 @@ struct pawl__backend_event *host_look_all(struct host *host, uint64_t session, u
     uint64_t op = host_op(host);
     struct pawl__look look = {session, attempt, wants, count, true, true};
 
-    if (pawl__backend_look(host->backend, op, &look) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_look(host->backend, op, &look)) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -230,7 +248,7 @@ struct pawl__backend_event *host_remove_all(struct host *host, uint64_t session,
     uint64_t op = host_op(host);
     struct pawl__remove remove = {session, attempt, number, wants, count};
 
-    if (pawl__backend_remove(host->backend, op, &remove) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_remove(host->backend, op, &remove)) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -250,7 +268,7 @@ struct pawl__backend_event *host_mark(struct host *host, const char *name, uint6
     uint64_t op = host_op(host);
     struct pawl__mark_request mark = {name, number, "os:boss@here", "stuck", now};
 
-    if (pawl__backend_mark(host->backend, op, &mark) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_mark(host->backend, op, &mark)) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);
@@ -260,7 +278,7 @@ struct pawl__backend_event *host_list(struct host *host, const char *name)
 {
     uint64_t op = host_op(host);
 
-    if (pawl__backend_list(host->backend, op, name) != PAWL_OK) {
+    if (STARTED(host, pawl__backend_list(host->backend, op, name)) != PAWL_OK) {
         return NULL;
     }
     return host_answer(host, op, HOST_WAIT_MS);

@@ -18,6 +18,7 @@ struct host {
     struct pawl__backend_host table;
     _Atomic int64_t shift_ms; /* added to the clock */
     _Atomic uint64_t next_op;
+    pthread_mutex_t call_mu; /* around every call of a member */
     pthread_mutex_t mu;
     pthread_cond_t cond;
     struct pawl__backend_event *first, **tail; /* guarded by mu */
@@ -61,6 +62,8 @@ struct pawl__backend_event *host_remove(struct host *host, uint64_t session, uin
 struct pawl__backend_event *host_mark(struct host *host, const char *name, uint64_t number,
                                       bool now);
 struct pawl__backend_event *host_list(struct host *host, const char *name);
+
+pawl_status host_watch(struct host *host, uint64_t watch, const char *name, uint64_t number);
 
 /* The same, reduced to its status; E_TIMEOUT if no answer came. */
 pawl_status host_status(struct pawl__backend_event *event);
