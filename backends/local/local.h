@@ -331,11 +331,22 @@ int pawl__local_reap(struct pawl__local *local, uint64_t session, enum pawl__loc
 int pawl__local_own_session(struct pawl__local *local, struct pawl__local_op *op,
                             struct pawl__local_session **ret_session);
 struct pawl__local_session *pawl__local_find_session(struct pawl__local *local, uint64_t id);
+/* Whether the file of an own session is still the one that we hold, under its name. */
+bool pawl__local_session_is_in_place(const struct pawl__local *local,
+                                     const struct pawl__local_session *session);
+/* Runs a statement whose one parameter is a session. */
+int pawl__local_run_by_session(struct pawl__local *local, enum pawl__local_stmt which,
+                               uint64_t session);
+
+/* ---- session_ops.c: in a transaction ---- */
+
 int pawl__local_run_open(struct pawl__local *local, struct pawl__local_op *op);
 int pawl__local_run_renew(struct pawl__local *local, struct pawl__local_op *op);
 int pawl__local_run_close(struct pawl__local *local, struct pawl__local_op *op);
 int pawl__local_run_reap(struct pawl__local *local, struct pawl__local_op *op);
-/* After the commit. */
+
+/* ---- session.c: after the commit ---- */
+
 void pawl__local_end_session(struct pawl__local *local, const struct pawl__local_ended *ended);
 void pawl__local_drop_session(struct pawl__local *local, struct pawl__local_session *session);
 

@@ -2,10 +2,10 @@
 #ifndef PAWL_BACKENDS_LOCAL_VFS_TEST_H
 #define PAWL_BACKENDS_LOCAL_VFS_TEST_H
 
-#ifdef PAWL_FAULT_POINTS
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifdef PAWL_FAULT_POINTS
 
 /* Stores that are opened from now on use it. Once in a process, before the first open. */
 bool pawl__vfs_test_install(void);
