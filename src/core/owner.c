@@ -95,7 +95,9 @@ static void take_pending(pawl_client *client, struct pawl_pending *pending, unsi
 static void take_hold(pawl_client *client, struct pawl_hold *hold, unsigned todo)
 {
     PAWL_INVARIANT(todo == PAWL__TODO_RELEASE);
-    if (pawl__table_get(&client->tickets, hold->ticket.id) == &hold->ticket) {
+    /* Once the close is under way, everything is being released. */
+    if (pawl__boot_is_never(client->close_deadline) &&
+        pawl__table_get(&client->tickets, hold->ticket.id) == &hold->ticket) {
         step(client, &(struct pawl__core_event){.kind = PAWL__EV_RELEASE, .id = hold->ticket.id});
     }
 }

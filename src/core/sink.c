@@ -162,6 +162,8 @@ static void take_failed(pawl_client *client, const struct pawl__core_action *act
     struct pawl__ticket *ticket = find_ticket(client, action->id);
 
     PAWL_INVARIANT(ticket != NULL && ticket->kind == PAWL__TICKET_PENDING);
+    /* Its place is free before the caller hears of it: it may ask for the next thing at once. */
+    pawl__mailbox_retire(&client->mailbox, ticket);
     (void)pawl__pending_decide(pawl__pending_of(ticket), action->status, action->text, NULL);
     forget(client, ticket);
 }
@@ -174,10 +176,15 @@ static void tell_hold(pawl_client *client, struct pawl_hold *hold,
     pawl__buf_init(&buf);
     pawl__buf_append_str(&buf, pawl_hold_state_name(action->hold));
     if (action->hold == PAWL_HOLD_LOST) {
-        pawl__buf_appendf(&buf, ": %s", atomic_load(&hold->lost_text));
+        pawl__buf_appendf(&buf, ": %s", action->text);
     }
     tell(client, PAWL_EVENT_HOLD_CHANGED, hold->held[0].name, hold->number, pawl__buf_str(&buf));
     pawl__buf_release(&buf);
+}
+
+static bool can_move(int from, pawl_hold_state_value to)
+{
+    return (pawl__hold_states[from].allowed & PAWL_SM_TO(to)) != 0;
 }
 
 static void take_hold(pawl_client *client, const struct pawl__core_action *action)
@@ -186,16 +193,23 @@ static void take_hold(pawl_client *client, const struct pawl__core_action *actio
 
     PAWL_INVARIANT(ticket != NULL && ticket->kind == PAWL__TICKET_HOLD);
     struct pawl_hold *hold = pawl__hold_of(ticket);
+    /* Event and place first: with the new state a caller comes back that may look for both. A
+     * reader may have been faster than the core, and a caller's own release comes back as
+     * RELEASING. */
+    int state = atomic_load(&hold->state);
+    if (wants_events(client) && (state == (int)action->hold || can_move(state, action->hold))) {
+        tell_hold(client, hold, action);
+    }
+    bool is_over = pawl__hold_states[action->hold].final_;
+    if (is_over) {
+        pawl__mailbox_retire(&client->mailbox, ticket);
+    }
     if (action->hold == PAWL_HOLD_LOST) {
         (void)pawl__hold_lose(hold, action->text);
     } else {
         (void)pawl__hold_move(hold, action->hold);
     }
-    /* A reader may have been faster, and a caller's release comes back as RELEASING. */
-    if (wants_events(client) && atomic_load(&hold->state) == (int)action->hold) {
-        tell_hold(client, hold, action);
-    }
-    if (pawl__hold_states[action->hold].final_) {
+    if (is_over) {
         forget(client, ticket);
     }
 }
