@@ -1,8 +1,10 @@
 /* See support.h. */
 #include "test/runtime/support.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static _Noreturn void give_up(const char *what, const pawl_error *err)
@@ -11,7 +13,7 @@ static _Noreturn void give_up(const char *what, const pawl_error *err)
     exit(1);
 }
 
-pawl_client *open_fake_with(const char *ttl, const char *key, const char *text)
+static pawl_client *open_with(const char *url, const char *ttl, const char *key, const char *text)
 {
     pawl_error *err = pawl_error_new();
     pawl_options *options = pawl_options_new();
@@ -19,7 +21,7 @@ pawl_client *open_fake_with(const char *ttl, const char *key, const char *text)
 
     if ((ttl != NULL && pawl_options_set(options, "ttl", ttl, err) != PAWL_OK) ||
         (key != NULL && pawl_options_set(options, key, text, err) != PAWL_OK) ||
-        pawl_client_open("fake:", options, &client, err) != PAWL_OK) {
+        pawl_client_open(url, options, &client, err) != PAWL_OK) {
         give_up("no client", err);
     }
     pawl_options_free(options);
@@ -27,9 +29,44 @@ pawl_client *open_fake_with(const char *ttl, const char *key, const char *text)
     return client;
 }
 
+pawl_client *open_fake_with(const char *ttl, const char *key, const char *text)
+{
+    return open_with("fake:", ttl, key, text);
+}
+
 pawl_client *open_fake(const char *ttl)
 {
-    return open_fake_with(ttl, NULL, NULL);
+    return open_with("fake:", ttl, NULL, NULL);
+}
+
+pawl_client *open_url(const char *url, const char *ttl)
+{
+    return open_with(url, ttl, NULL, NULL);
+}
+
+static char local_url[64];
+
+const char *enter_local(void)
+{
+    snprintf(local_url, sizeof local_url, "local:///tmp/pawl-runtime-XXXXXX");
+    if (mkdtemp(local_url + strlen("local://")) == NULL) {
+        printf("Bail out! no directory below /tmp\n");
+        exit(1);
+    }
+    return local_url;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+void leave_local(void)
+{
+    (void)nftw(local_url + strlen("local://"), remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 bool close_client(pawl_client *client)

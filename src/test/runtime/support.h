@@ -15,6 +15,13 @@ pawl_client *open_fake(const char *ttl);
 /* The same with one more option. */
 pawl_client *open_fake_with(const char *ttl, const char *key, const char *text);
 
+/* A client of the store at `url`. */
+pawl_client *open_url(const char *url, const char *ttl);
+
+/* "local://" and a new directory, which leave_local() removes with what is in it. */
+const char *enter_local(void);
+void leave_local(void);
+
 /* Closes it within 5 s; true if the store confirmed. */
 bool close_client(pawl_client *client);
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "tap.h"
+#include "test/runtime/contend.h"
 #include "test/runtime/fake.h"
 #include "test/runtime/support.h"
 
-#define ROUNDS  400
-#define THREADS 32
+#define ROUNDS 400
 
 static bool store_is_empty(void *ctx)
 {
@@ -17,59 +17,17 @@ static bool store_is_empty(void *ctx)
     return fake_entries() == 0;
 }
 
-/* ---- Exclusion in one client --------------------------------------------------------------------
- */
-
-struct counter {
-    pawl_client *client;
-    _Atomic int inside;
-    _Atomic int overlaps;
-    _Atomic int grants;
-    _Atomic int token_errors;
-    uint64_t last_token; /* guarded by the lock under test */
-};
-
-static void *enter_often(void *arg)
-{
-    struct counter *counter = arg;
-
-    for (int i = 0; i < 20; i++) {
-        pawl_hold *hold = NULL;
-        if (pawl_lock(counter->client, "shared", 60000, &hold, NULL) != PAWL_OK) {
-            return NULL;
-        }
-        if (atomic_fetch_add(&counter->inside, 1) != 0) {
-            atomic_fetch_add(&counter->overlaps, 1);
-        }
-        if (pawl_hold_token(hold) <= counter->last_token) {
-            atomic_fetch_add(&counter->token_errors, 1);
-        }
-        counter->last_token = pawl_hold_token(hold);
-        atomic_fetch_add(&counter->grants, 1);
-        atomic_fetch_sub(&counter->inside, 1);
-        (void)pawl_hold_release(hold, 60000, NULL);
-        pawl_hold_free(hold);
-    }
-    return NULL;
-}
-
 /* Threads of one client exclude each other like strangers, and tokens rise. */
 static void threads_of_one_client_exclude_each_other(void)
 {
-    struct counter counter = {.client = open_fake("30s")};
-    pthread_t threads[THREADS];
+    pawl_client *client = open_fake("30s");
 
-    for (int i = 0; i < THREADS; i++) {
-        pthread_create(&threads[i], NULL, enter_often, &counter);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-    }
-    TAP_CHECK(counter.grants == THREADS * 20);
-    TAP_CHECK(counter.overlaps == 0);
-    TAP_CHECK(counter.token_errors == 0);
+    struct contention contention = contend(client, "shared", 20);
+    TAP_CHECK(contention.grants == CONTEND_THREADS * 20);
+    TAP_CHECK(contention.overlaps == 0);
+    TAP_CHECK(contention.token_errors == 0);
     TAP_CHECK(fake_entries() == 0);
-    TAP_CHECK(close_client(counter.client));
+    TAP_CHECK(close_client(client));
 }
 
 /* ---- Cancel, timeout and free against the grant
