@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "core/error.h"
 
-#define MOUNTINFO_MAX (1024 * 1024)
+#define MOUNTINFO_MAX ((size_t)1024 * 1024)
 
 /* Numbers of linux/magic.h and of the file systems' own sources; not all are in the headers. */
 static const struct {
@@ -181,7 +181,7 @@ static bool read_mountinfo(struct pawl__buf *buf)
 /* Whether `db` is absent from the upper directory of its overlay, where that can be seen at all. */
 static bool is_missing_in_upper(const char *dir, const char *db)
 {
-    char real[PATH_MAX], point[PATH_MAX], upper[PATH_MAX], path[2 * PATH_MAX];
+    char real[PATH_MAX], point[PATH_MAX], upper[PATH_MAX], path[2 * (size_t)PATH_MAX];
     struct pawl__buf buf = {0};
     struct stat st;
     bool is_missing = false;
@@ -189,7 +189,7 @@ static bool is_missing_in_upper(const char *dir, const char *db)
     if (realpath(dir, real) == NULL) {
         return false;
     }
-    strcpy(point, real); /* Of the same size. */
+    memcpy(point, real, sizeof(point));
     if (!find_mount_point(point) || !read_mountinfo(&buf) ||
         pawl__fs_overlay_upper(pawl__buf_str(&buf), point, upper, sizeof(upper)) != PAWL_OK ||
         stat(upper, &st) != 0) {

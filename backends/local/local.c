@@ -270,10 +270,12 @@ static pawl_status open_backend(const struct pawl__backend_settings *settings,
         return status;
     }
     struct pawl__local *local = new_state(settings, host);
-    if (local == NULL || local->principal == NULL || local->wake < 0) {
+    if (local == NULL) {
+        return pawl__error_set(err, PAWL_E_NOMEM, 0, "no memory to open the local store");
+    }
+    if (local->principal == NULL || local->wake < 0) {
         status = pawl__error_set(err, PAWL_E_NOMEM, errno,
-                                 "no memory or no descriptor left to "
-                                 "open the local store");
+                                 "no memory or no descriptor left to open the local store");
     } else if (!pawl__local_boot_id(local->boot_id)) {
         status = pawl__error_set(err, PAWL_E_UNAVAILABLE, errno,
                                  "/proc/sys/kernel/random/boot_id cannot be read");
@@ -281,9 +283,7 @@ static pawl_status open_backend(const struct pawl__backend_settings *settings,
         status = open_store(local, settings, &info, err);
     }
     if (status != PAWL_OK) {
-        if (local != NULL) {
-            free_state(local);
-        }
+        free_state(local);
         return status;
     }
     memcpy(info.store_id, local->identity.store_id, sizeof(info.store_id));

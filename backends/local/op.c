@@ -324,12 +324,13 @@ pawl_status pawl__local_watch(void *state, uint64_t watch, const char *name, uin
     if (op == NULL) {
         return PAWL_E_NOMEM;
     }
-    op->watch = pawl__alloc(sizeof(*op->watch) + strlen(name) + 1);
+    size_t size = strlen(name) + 1;
+    op->watch = pawl__alloc(sizeof(*op->watch) + size);
     if (op->watch == NULL) {
         pawl__local_op_free(op);
         return PAWL_E_NOMEM;
     }
-    strcpy(op->watch->name, name); /* There is room. */
+    memcpy(op->watch->name, name, size);
     op->watch->id = watch;
     op->watch->number = number;
     op->watch->event = pawl__backend_event_new(PAWL__BEV_WATCH, 0);

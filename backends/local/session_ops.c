@@ -156,12 +156,11 @@ int pawl__local_run_open(struct pawl__local *local, struct pawl__local_op *op)
     if (rc != SQLITE_OK) {
         return rc;
     }
-    if (fact->exists) {
-        /* A repeat: adopted if it is ours and alive. */
-        rc = pawl__local_own_session(local, op, &session);
-    } else if (session == NULL) {
+    bool is_new = !fact->exists && session == NULL;
+    if (is_new) {
         session = make_session(local, op);
-    } else if (!pawl__local_session_is_in_place(local, session)) {
+    } else if (fact->exists || !pawl__local_session_is_in_place(local, session)) {
+        /* A repeat: adopted if it is ours and alive, else answered. */
         rc = pawl__local_own_session(local, op, &session);
     }
     if (rc != SQLITE_OK || session == NULL) {

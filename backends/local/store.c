@@ -13,7 +13,7 @@
 #include "core/error.h"
 
 /* Enough for a checkpoint of what deletions write. */
-#define BALLAST_SIZE (256 * 1024)
+#define BALLAST_SIZE ((off_t)256 * 1024)
 
 static const char *const sql[PAWL__LOCAL_STMT_COUNT] = {
     [PAWL__LOCAL_BEGIN_READ] = "BEGIN",

@@ -206,15 +206,21 @@ run_transaction(struct pawl__local *local, const struct pawl__local_queue *chunk
         outcome.rc = PAWL__LOCAL_REPLACED;
         return outcome;
     }
-    outcome.rc = begin_write(local, numbers);
+    /* One more for a commit that writes without need, see below. */
+    outcome.rc = begin_write(local, numbers + (local->is_unsettled ? 1 : 0));
     if (outcome.rc == SQLITE_OK && pawl__fault_point("local.begin")) {
         outcome.rc = SQLITE_FULL;
     }
     if (outcome.rc == SQLITE_OK) {
         outcome.rc = pawl__local_run_ops(local, chunk);
     }
-    /* After a commit that failed half-way also without need: its frames are to be written over. */
-    if (outcome.rc == SQLITE_OK && (local->batch.used_number || local->is_unsettled)) {
+    /* After a commit that failed half-way also without need: its frames are to be written over. By
+     * a new value: SQLite does not write what is the same. */
+    if (outcome.rc == SQLITE_OK && local->is_unsettled && !local->batch.used_number) {
+        local->batch.next++;
+        local->batch.used_number = true;
+    }
+    if (outcome.rc == SQLITE_OK && local->batch.used_number) {
         outcome.rc = write_next(local);
     }
     if (outcome.rc == SQLITE_OK) {

@@ -313,7 +313,9 @@ static void test_after_close(struct pawl__local *local, struct pawl__local_peer 
     struct timespec pause = {0, RETEST_NS};
 
     for (int i = 0; i < RETEST_MAX; i++) {
-        if (pawl__local_file_test(&local->dir, peer->session) != PAWL__LOCAL_FILE_LOCKED) {
+        bool is_early = pawl__fault_point("local.watch.early");
+        if (!is_early &&
+            pawl__local_file_test(&local->dir, peer->session) != PAWL__LOCAL_FILE_LOCKED) {
             queue_reap(local, peer);
             return;
         }

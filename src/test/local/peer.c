@@ -73,17 +73,24 @@ static void start_copy(void)
     say(PAWL_OK, (uint64_t)pid, 0);
 }
 
-static bool run_line(const char *line)
+/* The next number of *at, which moves behind it; 0 if there is none. */
+static uint64_t next_number(char **at)
 {
-    char verb[16] = "", name[1024] = "";
-    uint64_t a = 0, b = 0, c = 0;
+    return strtoull(*at, at, 10);
+}
 
-    (void)sscanf(line, "%15s %" SCNu64 " %" SCNu64 " %" SCNu64, verb, &a, &b, &c);
-    if (strcmp(verb, "remove") == 0) {
-        (void)sscanf(line, "%*s %*s %*s %*s %1023s", name);
-    } else {
-        (void)sscanf(line, "%*s %*s %*s %1023s", name);
+static bool run_line(char *line)
+{
+    char *at = NULL;
+
+    line[strcspn(line, "\n")] = '\0';
+    const char *verb = strtok_r(line, " ", &at);
+    if (verb == NULL) {
+        return false;
     }
+    uint64_t a = next_number(&at), b = next_number(&at);
+    uint64_t c = strcmp(verb, "remove") == 0 ? next_number(&at) : 0;
+    const char *name = at + strspn(at, " ");
     if (strcmp(verb, "session") == 0) {
         open_session(a, (int64_t)b);
     } else if (strcmp(verb, "renew") == 0) {

@@ -24,7 +24,8 @@ static void find_program(char out[PATH_MAX])
         abort();
     }
     out[len] = '\0';
-    strcpy(strrchr(out, '/') + 1, "local_peer");
+    char *name = strrchr(out, '/') + 1;
+    (void)snprintf(name, (size_t)(out + PATH_MAX - name), "local_peer");
 }
 
 struct said peer_start(struct peer *peer, const char *dir, const char *fault)
@@ -90,7 +91,11 @@ struct said peer_hear(struct peer *peer, int timeout_ms)
         }
         len += len + 2 < sizeof(line) ? 1 : 0;
     }
-    said.came = sscanf(line, "%d %llu %llu", &said.status, &said.number, &said.blocker) >= 1;
+    char *at = NULL;
+    said.status = (int)strtol(line, &at, 10);
+    said.came = at != line;
+    said.number = strtoull(at, &at, 10);
+    said.blocker = strtoull(at, &at, 10);
     return said;
 }
 

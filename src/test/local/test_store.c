@@ -291,7 +291,7 @@ Test(local_store, another_boot)
 
     cr_assert_eq(host_open(&host, dir, NULL), PAWL_OK);
     cr_assert_eq(host_status(host_session(&host, 7, 0)), PAWL_OK);
-    uint64_t number = host_number(&host, 7, 1, "job");
+    uint64_t number = host_number(&host, 7, 1, "old");
     host_close(&host, 1000);
 
     (void)setenv("PAWL_TEST_BOOT_ID", "another", 1);
@@ -410,6 +410,29 @@ Test(local_store, removed_store_is_an_error)
     host_close(&later, 1000);
 }
 
+/* Another database under its name: found by the file, also before anybody else is there. */
+Test(local_store, replaced_store_is_an_error)
+{
+    struct host host;
+    char other[64], other_db[128];
+
+    (void)one_number(1);
+    host_make_dir(other);
+    (void)snprintf(other_db, sizeof(other_db), "%s/pawl.db", other);
+    struct host second;
+    cr_assert_eq(host_open(&second, other, NULL), PAWL_OK);
+    host_close(&second, 1000);
+    cr_assert_eq(host_open(&host, dir, NULL), PAWL_OK);
+    cr_assert_eq(host_status(host_session(&host, 7, 30000)), PAWL_OK);
+    cr_assert_eq(host_status(host_list(&host, NULL)), PAWL_OK);
+    cr_assert_eq(rename(other_db, db), 0);
+    cr_assert_eq(host_status(host_enqueue(&host, 7, 1, "job", false)), PAWL_E_STORE);
+    cr_assert_eq(host_status(host_list(&host, NULL)), PAWL_E_STORE);
+    cr_assert_eq(host_status(host_renew(&host, 7, NULL, 0)), PAWL_E_LOST);
+    host_close(&host, 1000);
+    host_remove_dir(other);
+}
+
 /* The gate file replaced: both processes meet at the new one. */
 Test(local_store, replaced_gate_is_found)
 {
@@ -421,7 +444,7 @@ Test(local_store, replaced_gate_is_found)
     cr_assert_eq(host_status(host_session(&host, 7, 30000)), PAWL_OK);
     (void)snprintf(gate, sizeof(gate), "%s/gate", dir);
     cr_assert_eq(unlink(gate), 0);
-    cr_assert_eq(peer_start(&peer, dir, "local.commit.before=stop").status, PAWL_OK);
+    cr_assert_eq(peer_start(&peer, dir, "local.gate.entered=stop").status, PAWL_OK);
     peer_tell(&peer, "session 8 30000");
     cr_assert(peer_wait_stopped(&peer));
     /* Ours waits for the peer at the new file. */
@@ -454,19 +477,40 @@ Test(local_store, old_wal_is_not_taken)
 
 /* ---- Failures ---- */
 
-/* A commit that failed half-way is UNKNOWN, and the next look tells which it was. */
+/* Changes when another connection commits. */
+static int data_version(sqlite3 *raw)
+{
+    sqlite3_stmt *stmt = NULL;
+
+    cr_assert_eq(sqlite3_prepare_v2(raw, "PRAGMA data_version", -1, &stmt, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(stmt), SQLITE_ROW);
+    int version = sqlite3_column_int(stmt, 0);
+    sqlite3_finalize(stmt);
+    return version;
+}
+
+/* A commit that failed half-way is UNKNOWN. The next look tells which it was, and writes: what lies
+ * half-written in the WAL must not count after a crash. */
 Test(local_store, failed_commit_is_unknown)
 {
     struct host host;
+    sqlite3 *raw = NULL;
 
     cr_assert_eq(host_open(&host, dir, NULL), PAWL_OK);
     cr_assert_eq(host_status(host_session(&host, 7, 30000)), PAWL_OK);
+    cr_assert_eq(sqlite3_open_v2(db, &raw, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     pawl__fault_set("local.commit.before=error:1");
     cr_assert_eq(host_status(host_enqueue(&host, 7, 1, "job", false)), PAWL_E_UNKNOWN);
+    int before = data_version(raw);
     struct pawl__backend_event *event = host_look(&host, 7, 1, "job");
     cr_assert_eq(event->status, PAWL_OK);
     cr_assert_not(event->views[0].own_present);
     pawl__backend_event_free(event);
+    int after = data_version(raw);
+    cr_assert_neq(after, before);
+    /* Once is enough. */
+    cr_assert_eq(host_status(host_look(&host, 7, 1, "job")), PAWL_OK);
+    cr_assert_eq(data_version(raw), after);
 
     pawl__fault_set("local.commit.after=error:1");
     cr_assert_eq(host_status(host_enqueue(&host, 7, 2, "job", false)), PAWL_E_UNKNOWN);
@@ -474,6 +518,7 @@ Test(local_store, failed_commit_is_unknown)
     cr_assert_eq(event->status, PAWL_OK);
     cr_assert(event->views[0].own_present);
     pawl__backend_event_free(event);
+    sqlite3_close(raw);
     host_close(&host, 1000);
 }
 
@@ -492,18 +537,38 @@ Test(local_store, failure_before_commit_is_not_done)
     host_close(&host, 1000);
 }
 
+/* Writes until nothing more fits; the descriptor of the file. */
+static int fill_disk(char junk[128])
+{
+    static char zero[65536];
+    size_t chunk = sizeof(zero);
+
+    (void)snprintf(junk, 128, "%s/junk", dir);
+    int fd = open(junk, O_WRONLY | O_CREAT, 0600);
+    cr_assert_geq(fd, 0);
+    while (chunk > 0) {
+        ssize_t len = write(fd, zero, chunk);
+        chunk = len == (ssize_t)chunk ? chunk : chunk / 2;
+    }
+    return fd;
+}
+
+static void mount_small(void)
+{
+    if (mount("tmpfs", dir, "tmpfs", 0, "size=2m,mode=0700") != 0) {
+        cr_skip_test("missing: the right to mount");
+    }
+}
+
 /* A disk that is full refuses new entries; those that are held are released, and it goes on. */
 Test(local_store, full_disk_can_release)
 {
     struct host host;
     char junk[128];
-    static char zero[65536];
     struct pawl__want wants[40];
     static char names[40][16];
 
-    if (mount("tmpfs", dir, "tmpfs", 0, "size=2m,mode=0700") != 0) {
-        cr_skip_test("missing: the right to mount");
-    }
+    mount_small();
     cr_assert_eq(host_open(&host, dir, NULL), PAWL_OK);
     cr_assert_eq(host_status(host_session(&host, 7, 30000)), PAWL_OK);
     for (int i = 0; i < 40; i++) {
@@ -515,13 +580,7 @@ Test(local_store, full_disk_can_release)
     uint64_t number = event->views[0].own_number;
     pawl__backend_event_free(event);
 
-    (void)snprintf(junk, sizeof(junk), "%s/junk", dir);
-    int fd = open(junk, O_WRONLY | O_CREAT, 0600);
-    size_t chunk = sizeof(zero);
-    while (chunk > 0) {
-        ssize_t len = write(fd, zero, chunk);
-        chunk = len == (ssize_t)chunk ? chunk : chunk / 2;
-    }
+    int fd = fill_disk(junk);
     pawl_status status = PAWL_OK;
     for (uint64_t i = 2; i < 2000 && status == PAWL_OK; i++) {
         status = host_status(host_enqueue_all(&host, 7, i, wants, 40, false));
@@ -536,5 +595,29 @@ Test(local_store, full_disk_can_release)
     cr_assert_eq(host_status(host_session(&host, 8, 30000)), PAWL_OK);
     cr_assert_gt(host_number(&host, 8, 1, "job"), number);
     host_close(&host, 1000);
+    (void)umount2(dir, MNT_DETACH);
+}
+
+/* The same when the WAL is empty, so that there is no room in it: the ballast makes some. */
+Test(local_store, full_disk_with_empty_wal)
+{
+    struct host host;
+    char junk[128];
+
+    mount_small();
+    cr_assert_eq(host_open(&host, dir, NULL), PAWL_OK);
+    cr_assert_eq(host_status(host_session(&host, 7, 30000)), PAWL_OK);
+    uint64_t number = host_number(&host, 7, 1, "job");
+    run_sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    int fd = fill_disk(junk);
+
+    cr_assert_eq(host_status(host_remove(&host, 7, 1, number, "job")), PAWL_OK);
+    struct pawl__backend_event *event = host_list(&host, NULL);
+    cr_assert_eq(event->status, PAWL_OK);
+    cr_assert_eq(event->entry_count, 0);
+    pawl__backend_event_free(event);
+    cr_assert_eq(host_status(host_session_close(&host, 7, false)), PAWL_OK);
+    host_close(&host, 1000);
+    close(fd);
     (void)umount2(dir, MNT_DETACH);
 }
