@@ -116,6 +116,12 @@ static bool has_connection(struct pawl__local *local, struct pawl__local_op *op)
 {
     struct pawl__local_identity identity;
 
+    /* These fields of the writer's connection never change. */
+    if (!pawl__local_store_is_in_place(&local->store)) {
+        pawl__local_op_fail(op, PAWL_E_STORE, 0, "the database %s was removed or replaced",
+                            local->dir.db);
+        return false;
+    }
     if (!local->has_reader_store) {
         pawl_error *err = pawl_error_new();
         pawl_status status = pawl__local_store_open(&local->reader_store, &local->dir,
@@ -140,11 +146,6 @@ static void run_list(struct pawl__local *local, struct pawl__local_op *op)
     struct pawl__boot now = PAWL__BOOT_NONE;
 
     if (!pawl__local_now(local, &now) || !has_connection(local, op)) {
-        return;
-    }
-    if (!pawl__local_store_is_in_place(&local->reader_store)) {
-        pawl__local_op_fail(op, PAWL_E_STORE, 0, "the database %s was removed or replaced",
-                            local->dir.db);
         return;
     }
     list_entries(local, op, now);

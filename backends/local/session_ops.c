@@ -147,6 +147,48 @@ static int note_alive(struct pawl__local *local, const struct pawl__local_sessio
     return rc;
 }
 
+/* The session after `id` in the store, round and round; 0 = there is none. */
+static int find_next_session(struct pawl__local *local, uint64_t id, uint64_t *ret_next)
+{
+    int rc = SQLITE_DONE;
+
+    *ret_next = 0;
+    for (int i = 0; i < 2 && rc == SQLITE_DONE && *ret_next == 0; i++) {
+        sqlite3_stmt *stmt = pawl__local_store_stmt(&local->store, PAWL__LOCAL_SESSION_NEXT);
+        if (stmt == NULL) {
+            return pawl__local_store_code(&local->store);
+        }
+        pawl__local_bind_u64(stmt, 1, i == 0 ? id : 0);
+        rc = sqlite3_step(stmt);
+        *ret_next = rc == SQLITE_ROW ? pawl__local_column_u64(stmt, 0) : 0;
+        (void)sqlite3_reset(stmt); /* The code was taken from the step. */
+    }
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Who opens a session looks at two others and removes those that are dead: so what killed processes
+ * leave cannot pile up, although nobody waits for it. Ids are random, and so is the choice. */
+static int tidy(struct pawl__local *local, uint64_t own)
+{
+    struct pawl__local_fact *fact = NULL;
+    uint64_t id = own;
+    int rc = SQLITE_OK;
+
+    for (int i = 0; i < 2 && rc == SQLITE_OK; i++) {
+        rc = find_next_session(local, id, &id);
+        if (id == 0 || id == own) {
+            break;
+        }
+        if (rc == SQLITE_OK) {
+            rc = pawl__local_fact_of(local, id, &fact);
+        }
+        if (rc == SQLITE_OK && fact->exists && !fact->lives) {
+            rc = pawl__local_reap(local, id, PAWL__LOCAL_END_REAPED);
+        }
+    }
+    return rc;
+}
+
 int pawl__local_run_open(struct pawl__local *local, struct pawl__local_op *op)
 {
     struct pawl__local_session *session = pawl__local_find_session(local, op->session);
@@ -170,6 +212,9 @@ int pawl__local_run_open(struct pawl__local *local, struct pawl__local_op *op)
     rc = put_row(local, session);
     if (rc == SQLITE_OK) {
         rc = note_alive(local, session);
+    }
+    if (rc == SQLITE_OK && is_new) {
+        rc = tidy(local, session->id);
     }
     op->event->ttl_ms = session->ttl_ms;
     op->event->evidence = local->batch.now;

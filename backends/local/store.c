@@ -32,6 +32,7 @@ static const char *const sql[PAWL__LOCAL_STMT_COUNT] = {
     [PAWL__LOCAL_SESSION_HEIRS] = "UPDATE session SET heirs = 1, deadline = NULL WHERE id = ?1",
     [PAWL__LOCAL_SESSION_DELETE] = "DELETE FROM session WHERE id = ?1",
     [PAWL__LOCAL_SESSION_ALL] = "SELECT id, deadline FROM session",
+    [PAWL__LOCAL_SESSION_NEXT] = "SELECT id FROM session WHERE id > ?1 ORDER BY id LIMIT 1",
     [PAWL__LOCAL_ENTRY_OF_ATTEMPT] =
         "SELECT number FROM entry WHERE session = ?1 AND attempt = ?2 LIMIT 1",
     [PAWL__LOCAL_ENTRY_OWN] =

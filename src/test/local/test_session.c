@@ -410,6 +410,28 @@ Test(local_session, fork_without_exec_lets_go)
     cr_assert_eq(host_open(&host, dir, NULL), PAWL_OK);
 }
 
+/* What killed processes leave without anybody waiting for it goes with the sessions that come. */
+Test(local_session, the_dead_do_not_pile_up)
+{
+    for (uint64_t i = 0; i < 10; i++) {
+        struct peer peer;
+        cr_assert_eq(peer_start(&peer, dir, NULL).status, PAWL_OK);
+        cr_assert_eq(peer_say(&peer, 5000, "session %llu 60000", 1000ULL + i).status, PAWL_OK);
+        cr_assert_eq(peer_say(&peer, 5000, "enqueue %llu 1 n%llu", 1000ULL + i, i + 0ULL).status,
+                     PAWL_OK);
+        peer_kill(&peer);
+    }
+    for (uint64_t i = 0; i < 10; i++) {
+        cr_assert_eq(host_status(host_session(&host, i % 2 == 0 ? 5 + i : 5000 + i, 60000)),
+                     PAWL_OK);
+    }
+    cr_assert_eq(count_entries(&host), 0);
+    for (uint64_t i = 0; i < 10; i++) {
+        cr_assert_not(has_file("sessions", 1000 + i));
+        cr_assert_not(has_file("bells", 1000 + i));
+    }
+}
+
 /* Two clients of one process exclude each other like two processes. */
 Test(local_session, two_clients_of_a_process)
 {

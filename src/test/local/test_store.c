@@ -387,6 +387,9 @@ Test(local_store, removed_store_is_an_error)
     (void)host_number(&host, 7, 2, "job");
     cr_assert_eq(pawl__backend_watch(host.backend, 5, "job", number), PAWL_OK);
     cr_assert_eq(unlink(db), 0);
+    /* The first list is no reason to make another one. */
+    cr_assert_eq(host_status(host_list(&host, NULL)), PAWL_E_STORE);
+    cr_assert_neq(access(db, F_OK), 0);
 
     struct pawl__backend_event *event = host_hint(&host, PAWL__BEV_WATCH, 3000);
     cr_assert_not_null(event);
