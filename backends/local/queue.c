@@ -205,7 +205,7 @@ static int put_entries(struct pawl__local *local, const struct pawl__local_op *o
         pawl__local_bind_u64(stmt, 2, number);
         pawl__local_bind_u64(stmt, 3, op->session);
         pawl__local_bind_u64(stmt, 4, op->attempt);
-        (void)sqlite3_bind_int(stmt, 5, op->wants[i].mode);
+        (void)sqlite3_bind_int(stmt, 5, (int)op->wants[i].mode);
         pawl__local_bind_text(stmt, 6, op->text != NULL ? op->text : "");
         rc = pawl__local_store_run(stmt);
     }
