@@ -37,6 +37,10 @@ PAWL_API PAWL_MUST_CHECK pawl_status pawl_client_open(const char *url, const paw
  * PAWL_E_CLOSED; holds become RELEASED or, when the store did not confirm, LOST. Returns after at
  * most `timeout_ms` (not negative; 0 = do not wait for the store).
  *
+ * Callbacks that are due then, those of the requests that it ends included, are run before it
+ * returns: by the dispatch thread, or, if there is none, on the calling thread. One that does not
+ * return is not waited for beyond `timeout_ms`; the others come when it does.
+ *
  * PAWL_OK: the store confirmed that nothing of this client is left. PAWL_E_UNKNOWN: it did not;
  * what is left ends by itself with the session's ttl. In both cases, and for NULL, the client is
  * gone. Other threads must not use the client any more; holds, requests and snapshots stay valid

@@ -108,7 +108,8 @@ PAWL_API PAWL_MUST_CHECK pawl_status pawl_lock(pawl_client *client, const char *
  * cancels it if it is not done. */
 typedef struct pawl_pending pawl_pending;
 
-/* Called once, from pawl_dispatch() or the dispatch thread, no lock held, when an acquire is done.
+/* Called once, from pawl_dispatch(), the dispatch thread or at last pawl_client_close(), no lock
+ * held, when an acquire is done.
  * `hold` is owned by the callee from now on, or NULL. `err` is borrowed for the call. May call any
  * function but pawl_client_close(). */
 typedef void (*pawl_acquired_fn)(void *user, pawl_status status, pawl_hold *hold,

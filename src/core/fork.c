@@ -9,11 +9,14 @@
 static struct {
     _Atomic unsigned generation;
     pthread_mutex_t mu;
-    struct pawl__list nodes; /* guarded by mu */
-    bool is_installed;       /* guarded by mu */
+    /* Guarded by mu. */
+    struct pawl__list nodes;
+    struct pawl__list orphans; /* of parents; kept so that a leak checker in the child finds them */
+    bool is_installed;
 } forks = {.generation = 1,
            .mu = PTHREAD_MUTEX_INITIALIZER,
-           .nodes = {.prev = &forks.nodes, .next = &forks.nodes}};
+           .nodes = {.prev = &forks.nodes, .next = &forks.nodes},
+           .orphans = {.prev = &forks.orphans, .next = &forks.orphans}};
 
 static void before_fork(void)
 {
@@ -36,6 +39,7 @@ static void after_in_child(void)
     while ((link = pawl__list_pop_front(&forks.nodes)) != NULL) {
         struct pawl__fork_node *node = PAWL_LIST_ENTRY(link, struct pawl__fork_node, link);
         node->in_child(node);
+        pawl__list_push_back(&forks.orphans, &node->link);
     }
     (void)pthread_mutex_unlock(&forks.mu);
 }
