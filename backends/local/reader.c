@@ -44,7 +44,7 @@ static int64_t ttl_left(sqlite3_stmt *stmt, struct pawl__boot now, bool lives)
 
 static char *copy_column(sqlite3_stmt *stmt, enum column column)
 {
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    const char *text = (const char *)sqlite3_column_text(stmt, (int)column);
 
     return pawl__strdup(text != NULL ? text : "");
 }

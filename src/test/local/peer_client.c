@@ -55,7 +55,8 @@ struct said peer_start(struct peer *peer, const char *dir, const char *fault)
     return peer_hear(peer, 10000);
 }
 
-static void send_line(struct peer *peer, const char *format, va_list args)
+static void __attribute__((format(printf, 2, 0)))
+send_line(struct peer *peer, const char *format, va_list args)
 {
     char line[2048];
 
