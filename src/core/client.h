@@ -58,8 +58,9 @@ struct pawl_client {
     int timer_fd;
     struct pawl__boot timer_at;       /* what timer_fd is set to; NEVER = not */
     struct pawl__boot close_deadline; /* NEVER until a close is asked for */
-    bool fd_is_given;                 /* the session's descriptor was handed out */
-    bool is_done;                     /* the core said CLOSED */
+    bool may_have_debts; /* a request failed since the core was last counted without any */
+    bool fd_is_given;    /* the session's descriptor was handed out */
+    bool is_done;        /* the core said CLOSED */
     pawl_status done_status;
 
     /* Guarded by mu. */

@@ -74,7 +74,8 @@ pawl_status pawl__mailbox_admit(struct pawl__mailbox *mailbox, struct pawl__tick
     (void)pthread_mutex_lock(&mailbox->mu);
     if (mailbox->is_closing || mailbox->is_ended) {
         status = PAWL_E_CLOSED;
-    } else if (limited && mailbox->live_len >= mailbox->live_max) {
+    } else if (limited &&
+               (mailbox->live_len >= mailbox->live_max || mailbox->debt_len >= mailbox->live_max)) {
         status = PAWL_E_BUSY;
     } else {
         mailbox->live_len += limited ? 1 : 0;
@@ -216,6 +217,13 @@ void pawl__mailbox_retire(struct pawl__mailbox *mailbox, struct pawl__ticket *ti
             mailbox->live_len--;
         }
     }
+    (void)pthread_mutex_unlock(&mailbox->mu);
+}
+
+void pawl__mailbox_set_debts(struct pawl__mailbox *mailbox, size_t debt_len)
+{
+    (void)pthread_mutex_lock(&mailbox->mu);
+    mailbox->debt_len = debt_len;
     (void)pthread_mutex_unlock(&mailbox->mu);
 }
 

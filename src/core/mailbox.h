@@ -26,6 +26,7 @@ struct pawl__mailbox {
     struct pawl__backend_event *last_event;
     struct pawl__list live; /* tickets that are not over; borrowed from their references */
     size_t live_len;        /* requests among them: pendings and holds */
+    size_t debt_len;        /* requests that nobody waits for, but the store may still have */
     uint64_t last_id;
     struct pawl__boot close_deadline;
     bool close_wanted; /* not taken yet */
@@ -80,6 +81,9 @@ bool pawl__mailbox_sleep(struct pawl__mailbox *mailbox, int timer_fd);
 /* Owner thread. The hold takes the place of the pending that it came from, and its id. */
 void pawl__mailbox_succeed(struct pawl__mailbox *mailbox, struct pawl__ticket *pending,
                            struct pawl__ticket *hold);
+
+/* Owner thread. What abandoned requests the store may still have. */
+void pawl__mailbox_set_debts(struct pawl__mailbox *mailbox, size_t debt_len);
 
 /* Owner thread. It is over. */
 void pawl__mailbox_retire(struct pawl__mailbox *mailbox, struct pawl__ticket *ticket);

@@ -172,6 +172,16 @@ static void clear_timer(pawl_client *client)
     client->timer_at = PAWL__BOOT_NEVER;
 }
 
+/* Debts have no ticket. They are counted while there may be any, for the bound on requests. */
+static void count_debts(pawl_client *client)
+{
+    if (client->may_have_debts) {
+        size_t debts = pawl__core_count(client->core).debts;
+        pawl__mailbox_set_debts(&client->mailbox, debts);
+        client->may_have_debts = debts > 0;
+    }
+}
+
 static void sleep_or_tick(pawl_client *client)
 {
     struct pawl__boot due = pawl__core_next_deadline(client->core);
@@ -230,6 +240,7 @@ static void *run(void *arg)
     while (!client->is_done && !pawl__mailbox_has_ended(&client->mailbox)) {
         if (pawl__mailbox_take(&client->mailbox, &batch)) {
             take_batch(client, &batch);
+            count_debts(client);
         } else {
             sleep_or_tick(client);
         }

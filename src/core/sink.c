@@ -165,6 +165,7 @@ static void take_failed(pawl_client *client, const struct pawl__core_action *act
     /* Its place is free before the caller hears of it: it may ask for the next thing at once. */
     pawl__mailbox_retire(&client->mailbox, ticket);
     (void)pawl__pending_decide(pawl__pending_of(ticket), action->status, action->text, NULL);
+    client->may_have_debts = true;
     forget(client, ticket);
 }
 

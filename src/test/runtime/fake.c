@@ -51,7 +51,7 @@ struct watch {
 };
 
 struct job {
-    struct pawl__list link;
+    struct job *next;
     struct pawl__backend_event *event; /* made beforehand: an answer never fails for memory */
     uint64_t attempt;
     uint64_t number;
@@ -68,7 +68,8 @@ struct state {
     struct pawl__list link;
     const struct pawl__backend_host *host;
     pthread_t worker;
-    struct pawl__list jobs;
+    struct job *first_job;
+    struct job **last_job; /* where the next one is linked */
     bool is_closing;
 };
 
@@ -451,13 +452,17 @@ static void *run(void *arg)
 
     lock();
     for (;;) {
-        while (!state->is_closing && (store.is_paused || pawl__list_is_empty(&state->jobs))) {
+        while (!state->is_closing && (store.is_paused || state->first_job == NULL)) {
             pthread_cond_wait(&store.cond, &store.mu);
         }
         if (state->is_closing) {
             break;
         }
-        struct job *job = PAWL_LIST_ENTRY(pawl__list_pop_front(&state->jobs), struct job, link);
+        struct job *job = state->first_job;
+        state->first_job = job->next;
+        if (state->first_job == NULL) {
+            state->last_job = &state->first_job;
+        }
         execute(state, job);
         struct pawl__backend_event *event = job->event;
         job->event = NULL;
@@ -480,7 +485,7 @@ static pawl_status fake_open(const struct pawl__backend_settings *settings,
     (void)settings;
     (void)err;
     state->host = host;
-    pawl__list_init(&state->jobs);
+    state->last_job = &state->first_job;
     lock();
     pawl__list_push_back(&store.states, &state->link);
     unlock();
@@ -517,8 +522,10 @@ static void fake_close(void *arg, int64_t timeout_ms)
     }
     pawl__list_remove(&state->link);
     unlock();
-    PAWL_LIST_FOREACH_SAFE (it, tmp, &state->jobs) {
-        free_job(PAWL_LIST_ENTRY(it, struct job, link));
+    while (state->first_job != NULL) {
+        struct job *job = state->first_job;
+        state->first_job = job->next;
+        free_job(job);
     }
     free(state);
 }
@@ -574,7 +581,8 @@ static pawl_status submit(struct state *state, struct job *job)
 {
     lock();
     store.taken[job->event->kind]++;
-    pawl__list_push_back(&state->jobs, &job->link);
+    *state->last_job = job;
+    state->last_job = &job->next;
     unlock();
     return PAWL_OK;
 }

@@ -274,6 +274,34 @@ static void mailbox_is_bounded(void)
     TAP_CHECK(close_client(client));
 }
 
+/* What was given up but may still be in a store that does not answer is bounded too. */
+static void debts_are_bounded(void)
+{
+    pawl_client *client = open_fake_with("30s", "max_requests", "3");
+    pawl_hold *hold = NULL;
+    pawl_status status = PAWL_E_TIMEOUT;
+    int tries = 0;
+
+    pawl_hold_free(lock_now(client, "warm"));
+    TAP_CHECK(wait_until(store_is_empty, NULL, 2000));
+    fake_pause(true);
+    while (status == PAWL_E_TIMEOUT && tries < 20) {
+        status = pawl_lock(client, "job", 30, &hold, err);
+        tries++;
+    }
+    TAP_CHECK(status == PAWL_E_BUSY);
+    TAP_CHECK(tries >= 3);
+    fake_pause(false);
+    TAP_CHECK(wait_until(store_is_empty, NULL, 2000));
+    int64_t end = now_ms() + 2000;
+    while (status == PAWL_E_BUSY && now_ms() < end) {
+        status = pawl_lock(client, "job", 500, &hold, err);
+    }
+    TAP_CHECK(status == PAWL_OK);
+    pawl_hold_free(hold);
+    TAP_CHECK(close_client(client));
+}
+
 /* A pending is decided once and taken once; cancel decides it; its place is known while it waits.
  */
 static void pending_is_taken_once(void)
@@ -366,6 +394,7 @@ int main(void)
     failing_renewals_end_at_the_deadline();
     renewal_keeps_the_hold();
     mailbox_is_bounded();
+    debts_are_bounded();
     pending_is_taken_once();
     wrong_calls_are_refused();
     pawl_error_free(err);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -356,8 +357,7 @@ static int count_blocked_threads(int *ret_threads)
             if (is_ours && strncmp(line, "SigBlk:", 7) == 0) {
                 (*ret_threads)++;
                 /* SIGTERM is number 15: bit 14. */
-                unsigned long long mask = 0;
-                sscanf(line + 7, "%llx", &mask);
+                unsigned long long mask = strtoull(line + 7, NULL, 16);
                 blocked += (mask >> 14 & 1) != 0 ? 1 : 0;
             }
         }
