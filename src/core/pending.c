@@ -79,7 +79,8 @@ pawl_status pawl__pending_new(pawl_client *client, const pawl_request *request, 
     }
     pawl__ticket_init(&pending->ticket, PAWL__TICKET_PENDING, client);
     pending->acquire.attempt = pawl__client_random(client);
-    pending->acquire.only_if_free = wait_ms == 0;
+    pending->is_try = wait_ms == 0;
+    pending->acquire.only_if_free = pending->is_try;
     pending->acquire.deadline = PAWL__BOOT_NEVER;
     if (wait_ms != PAWL_WAIT_FOREVER) {
         pending->acquire.deadline =
@@ -112,21 +113,37 @@ void pawl__pending_destroy(struct pawl_pending *pending)
     pawl__free(pending);
 }
 
-/* "lock 'job': not acquired in the time given: held by os:ann@h, ...". mu held on entry. */
+/* "lock 'job': not acquired in the time given: held by os:ann@h (pid 811) ..., you are 3rd"; a try
+ * has no place in the queue. mu held on entry. */
+static void word_timeout(const struct pawl_pending *pending, const char *text,
+                         struct pawl__buf *buf)
+{
+    struct pawl__waiting waiting = pending->waiting;
+
+    if (pending->is_try) {
+        waiting.position = 0;
+    } else {
+        pawl__buf_appendf(buf, "%s: ", text);
+    }
+    pawl__waiting_describe(&waiting, buf);
+}
+
+/* mu held on entry. NULL: the status must do. */
 static char *word_failure(const struct pawl_pending *pending, pawl_status status, const char *text)
 {
     char quoted[PAWL__QUOTE_MAX];
     struct pawl__buf buf;
 
     const char *name = pending->promised->held[0].name;
+    text = text != NULL && text[0] != '\0' ? text : pawl_status_text(status);
     pawl__buf_init(&buf);
-    pawl__buf_appendf(&buf, "lock %s: %s", pawl__error_quote(quoted, name, strlen(name)),
-                      text != NULL && text[0] != '\0' ? text : pawl_status_text(status));
+    pawl__buf_appendf(&buf, "lock %s: ", pawl__error_quote(quoted, name, strlen(name)));
     if (status == PAWL_E_TIMEOUT && pending->waiting.token != 0) {
-        pawl__buf_append_str(&buf, ": ");
-        pawl__waiting_describe(&pending->waiting, &buf);
+        word_timeout(pending, text, &buf);
+    } else {
+        pawl__buf_append_str(&buf, text);
     }
-    return pawl__buf_detach(&buf, NULL); /* NULL: the status must do */
+    return pawl__buf_detach(&buf, NULL);
 }
 
 bool pawl__pending_decide(struct pawl_pending *pending, pawl_status status, const char *text,

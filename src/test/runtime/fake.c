@@ -434,6 +434,7 @@ static void execute(struct state *state, struct job *job)
         do_list(job);
         break;
     case PAWL__BEV_WATCH:
+        break; /* the event is the hint */
     case PAWL__BEV_OWN:
     case PAWL__BEV_SESSION:
         abort();
@@ -702,9 +703,17 @@ static pawl_status fake_watch(void *arg, uint64_t id, const char *name, uint64_t
         watch = NULL;
     }
     unlock();
-    /* Gone already: the core's poll finds it. A hint must not come from inside a member. */
+    if (watch == NULL) {
+        return PAWL_OK;
+    }
+    /* Gone already. The hint comes from the worker: never from inside a member. */
     free(watch);
-    return PAWL_OK;
+    struct job *job = new_job(PAWL__BEV_WATCH, 0, 0, 0);
+    if (job == NULL) {
+        return PAWL_E_NOMEM;
+    }
+    job->event->watch = id;
+    return submit(state, job);
 }
 
 static void fake_unwatch(void *arg, uint64_t id)
