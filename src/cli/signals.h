@@ -20,8 +20,8 @@ bool pawl__signals_open(struct pawl__signals *signals);
 /* The next signal that came, 0 if none. Does not block. */
 int pawl__signals_next(struct pawl__signals *signals);
 
-/* In a forked child, before exec: mask and dispositions as our caller gave them to us. Calls only
- * what a forked child may call. */
+/* In the child, before exec: mask and dispositions as our caller gave them to us.
+ * Async-signal-safe; writes to no memory. */
 void pawl__signals_restore(const struct pawl__signals *signals);
 
 void pawl__signals_close(struct pawl__signals *signals);
