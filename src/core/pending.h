@@ -27,6 +27,7 @@ struct pawl_pending {
     /* Immutable after init. */
     pawl_acquired_fn done; /* NULL = the outcome is taken by a call */
     void *user;
+    bool is_try; /* it does not stand in the queue */
     pawl_hold
         *promised; /* a reference: what a grant makes a hold of, so that it needs little memory */
 
