@@ -231,10 +231,13 @@ static void close_session(struct pawl__sim_store *store, const struct pawl__sim_
 /* ---- Entries ----------------------------------------------------------------------------------
  */
 
-static bool attempt_is_over(const struct pawl__sim_session *session, uint64_t attempt)
+/* It was there already, and went: this is a late copy of what made it. */
+static bool is_late_copy(const struct pawl__sim_session *session,
+                         const struct pawl__sim_request *request)
 {
     for (size_t i = 0; i < session->removed_count; i++) {
-        if (session->removed[i] == attempt) {
+        if (session->removed[i].attempt == request->attempt &&
+            session->removed[i].floor >= request->floor) {
             return true;
         }
     }
@@ -243,8 +246,10 @@ static bool attempt_is_over(const struct pawl__sim_session *session, uint64_t at
 
 static void add_entries(struct pawl__sim_store *store, const struct pawl__sim_request *request)
 {
-    struct pawl__sim_entry entry = {
-        .number = ++store->number, .session = request->session, .attempt = request->attempt};
+    struct pawl__sim_entry entry = {.number = ++store->number,
+                                    .session = request->session,
+                                    .attempt = request->attempt,
+                                    .floor = request->floor};
 
     for (size_t i = 0; i < request->count; i++) {
         entry.mode = request->wants[i].mode;
@@ -253,21 +258,24 @@ static void add_entries(struct pawl__sim_store *store, const struct pawl__sim_re
     }
 }
 
+/* A copy of this request may have been executed if its entry was there; else none was or will be.
+ */
 static void refuse_enqueue(const struct pawl__sim_session *session,
                            const struct pawl__sim_request *request, struct pawl__sim_result *result)
 {
-    result->below_floor =
-        request->floor < session->floor && !attempt_is_over(session, request->attempt);
+    bool is_copy = is_late_copy(session, request);
+
+    result->below_floor = !is_copy;
     forget_views(result->event);
-    pawl__backend_event_fail(result->event, PAWL_E_UNAVAILABLE, SIM_REFUSED,
-                             "the request is older than the session's floor");
+    pawl__backend_event_fail(result->event, is_copy ? PAWL_E_UNKNOWN : PAWL_E_UNAVAILABLE,
+                             SIM_REFUSED, "the request is older than the session's floor");
 }
 
 static void enqueue(struct pawl__sim_store *store, const struct pawl__sim_request *request,
                     int64_t now_ms, struct pawl__sim_result *result)
 {
     struct pawl__backend_event *event = result->event;
-    const struct pawl__sim_session *session = pawl__sim_store_session(store, request->session);
+    struct pawl__sim_session *session = pawl__sim_store_session(store, request->session);
 
     if (session == NULL) {
         answer_lost(event);
@@ -278,11 +286,13 @@ static void enqueue(struct pawl__sim_store *store, const struct pawl__sim_reques
     if (own == request->count) {
         return; /* A repeat: one entry per (session, attempt). */
     }
-    if (own > 0 || request->floor < session->floor || attempt_is_over(session, request->attempt)) {
+    if (own > 0 || request->floor < session->floor || is_late_copy(session, request)) {
         refuse_enqueue(session, request, result);
         return;
     }
     if (request->flag && !is_free) {
+        /* Final: a copy that lands when the queue is free must not make an entry that nobody knows. */
+        pawl__sim_store_end_attempt(session, request->attempt, request->floor);
         event->status = PAWL_E_TIMEOUT;
         return;
     }

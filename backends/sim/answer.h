@@ -12,6 +12,10 @@ void pawl__sim_store_remove_entry(struct pawl__sim_store *store, struct pawl__si
 void pawl__sim_store_hint_session(struct pawl__sim_store *store,
                                   const struct pawl__sim_session *session);
 
+/* No request of `attempt` with this floor or a lower one makes an entry any more. */
+void pawl__sim_store_end_attempt(struct pawl__sim_session *session, uint64_t attempt,
+                                 uint64_t floor);
+
 /* A session that was closed or ended is never made again, whatever lands late. */
 bool pawl__sim_store_session_is_over(const struct pawl__sim_store *store, uint64_t session);
 void pawl__sim_store_forbid_session(struct pawl__sim_store *store, uint64_t session);

@@ -27,6 +27,8 @@ struct pawl__sim_request pawl__sim_request_copy(const struct pawl__sim_request *
     copy.text = copy_text(request->text);
     copy.by = copy_text(request->by);
     copy.name = copy_text(request->name);
+    copy.wants = NULL;
+    copy.held = NULL; /* A caller's pointer may come with a count of 0. */
     if (request->count > 0) {
         struct pawl__want *wants = pawl__sim_alloc(request->count * sizeof(wants[0]));
         for (size_t i = 0; i < request->count; i++) {

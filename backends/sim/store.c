@@ -213,11 +213,12 @@ static void fire_watches(struct pawl__sim_store *store, const char *name, uint64
     store->watch_count = kept;
 }
 
-static void remember_removed(struct pawl__sim_session *session, uint64_t attempt)
+void pawl__sim_store_end_attempt(struct pawl__sim_session *session, uint64_t attempt,
+                                 uint64_t floor)
 {
     session->removed =
         pawl__sim_grow(session->removed, session->removed_count, sizeof(session->removed[0]));
-    session->removed[session->removed_count++] = attempt;
+    session->removed[session->removed_count++] = (struct pawl__sim_removed){attempt, floor};
 }
 
 static void drop_mark(struct pawl__sim_session *session, uint64_t number)
@@ -262,7 +263,7 @@ void pawl__sim_store_remove_entry(struct pawl__sim_store *store, struct pawl__si
             (queue->count - index - 1) * sizeof(entry));
     queue->count--;
     if (owner != NULL) {
-        remember_removed(owner, entry.attempt);
+        pawl__sim_store_end_attempt(owner, entry.attempt, entry.floor);
         drop_mark(owner, entry.number);
         if (cause != PAWL__SIM_REMOVED) {
             send_hint(store, owner->client, PAWL__BEV_OWN, owner->id, entry.number);

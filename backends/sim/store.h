@@ -16,13 +16,20 @@ struct pawl__sim_mark {
     char *reason; /* owned */
 };
 
+/* An attempt that is over, because its entry went or was refused: only a younger request, sent
+ * after a settling look, makes an entry of it again. */
+struct pawl__sim_removed {
+    uint64_t attempt;
+    uint64_t floor; /* of the request that made the entry or was refused */
+};
+
 struct pawl__sim_session {
     uint64_t id;
     unsigned client; /* endpoint that opened it: where hints go */
     int64_t ttl_ms;
     int64_t expires_ms; /* not before the last proof of life + ttl; INT64_MAX without ttl */
     uint64_t floor;     /* older mutating requests are refused (design.md 6, rule 5) */
-    uint64_t *removed; /* owned; attempts whose entry went: a late enqueue must not bring it back */
+    struct pawl__sim_removed *removed; /* owned */
     size_t removed_count;
     struct pawl__sim_mark *marks; /* owned */
     size_t mark_count;
@@ -32,6 +39,7 @@ struct pawl__sim_entry {
     uint64_t number;
     uint64_t session;
     uint64_t attempt;
+    uint64_t floor; /* of the request that made it */
     enum pawl__mode mode;
     char *payload; /* owned */
 };

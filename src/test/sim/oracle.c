@@ -228,7 +228,8 @@ void oracle_granted(struct run *run, struct call *call)
     if (call->canceled) {
         run_fail(run, "API: granted after it was canceled");
     }
-    if (run_now(run) > call->deadline_ms) {
+    if (run_now(run) > call->deadline_ms &&
+        run_now(run) != run->clients[call->client].resumed_ms) {
         run_fail(run, "P5: granted after its deadline");
     }
     if (!client_believes(run, call)) {
@@ -274,6 +275,9 @@ static bool may_fail(const struct run *run, const struct call *call, pawl_status
 {
     const struct client *client = &run->clients[call->client];
 
+    if (run->oracle.restored && (status == PAWL_E_LOST || status == PAWL_E_STORE)) {
+        return true;
+    }
     if (status == PAWL_E_TIMEOUT) {
         return call->is_try || (!call->is_forever && run_now(run) >= call->deadline_ms);
     }
@@ -286,10 +290,7 @@ static bool may_fail(const struct run *run, const struct call *call, pawl_status
     if (status == PAWL_E_CLOSED) {
         return client->closing;
     }
-    if (status == PAWL_E_LOST) {
-        return run->oracle.broken.count + run->oracle.broken_now.count > 0;
-    }
-    return status == PAWL_E_STORE && run->oracle.restored;
+    return status == PAWL_E_LOST && run->oracle.broken.count + run->oracle.broken_now.count > 0;
 }
 
 void oracle_failed(struct run *run, const struct call *call, pawl_status status)
@@ -332,7 +333,9 @@ static void check_deadline(struct run *run, const struct call *call)
 {
     const struct client *client = &run->clients[call->client];
 
-    if (client_runs(client) && run_now(run) > call->deadline_ms) {
+    /* Who has just been woken is given this moment. */
+    if (client_runs(client) && run_now(run) > call->deadline_ms &&
+        run_now(run) != client->resumed_ms) {
         run_fail(run, "P5: call %" PRIu64 " of c%u has no answer at its deadline", call->id,
                  call->client);
     }
@@ -351,7 +354,7 @@ void oracle_check(struct run *run)
     for (unsigned i = 0; i < run->plan->clients; i++) {
         const struct client *client = &run->clients[i];
         if (client_runs(client) && client->closing && !client->closed &&
-            run_now(run) > client->close_deadline_ms) {
+            run_now(run) > client->close_deadline_ms && run_now(run) != client->resumed_ms) {
             run_fail(run, "P5: c%u is not closed at its deadline", i);
         }
     }

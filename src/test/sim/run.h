@@ -72,6 +72,7 @@ struct client {
     bool closed; /* told; to be taken down after the step */
     int64_t close_deadline_ms;
     int64_t restart_ms;
+    int64_t resumed_ms; /* when it last went on after standing still */
     /* Ends of faults; NEVER = not in force. */
     int64_t paused_ms;
     int64_t cut_ms;

@@ -6,7 +6,7 @@
 #include "run.h"
 
 struct shrinker {
-    char promise[16]; /* what must go on being broken */
+    char promise[40]; /* what must go on being broken */
     unsigned tries;
     unsigned tries_max;
 };
@@ -75,7 +75,9 @@ static void calm_down(struct shrinker *shrinker, struct plan *plan)
 unsigned shrink_plan(struct plan *plan, const char *failure, unsigned tries_max)
 {
     struct shrinker shrinker = {.tries_max = tries_max};
-    size_t len = strcspn(failure, ":");
+    /* "P3: granted by c": the words up to the first number. */
+    size_t promise = strcspn(failure, ":");
+    size_t len = promise + strcspn(failure + promise, "0123456789");
 
     len = len < sizeof(shrinker.promise) - 1 ? len : sizeof(shrinker.promise) - 1;
     memcpy(shrinker.promise, failure, len);

@@ -177,7 +177,7 @@ Test(sim_store, DoesNotReviveAnAttempt)
 
     cr_assert_eq(enqueue(ONE, 11, &view), PAWL_OK);
     cr_assert_eq(remove_entry(ONE, 11, view.own_number), PAWL_OK);
-    cr_assert_eq(enqueue(ONE, 11, &view), PAWL_E_UNAVAILABLE);
+    cr_assert_eq(enqueue(ONE, 11, &view), PAWL_E_UNKNOWN);
     cr_assert_eq(pawl__sim_store_entry_count(&store), 0);
 }
 
