@@ -1,9 +1,6 @@
 # make install: library, headers, command, pkg-config file and CMake package (pawl::pawl).
 include(CMakePackageConfigHelpers)
 
-if(NOT TARGET pawl)
-    return()
-endif()
 set(PAWL_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/pawl")
 
 install(TARGETS pawl EXPORT pawl
@@ -28,9 +25,7 @@ install(CODE "
 install(FILES "${PROJECT_BINARY_DIR}/pawl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-if(TARGET pawl_cli)
-    # Found beside the command in any prefix, without ldconfig or LD_LIBRARY_PATH.
-    file(RELATIVE_PATH _lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-    set_target_properties(pawl_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${_lib_from_bin}")
-    install(TARGETS pawl_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-endif()
+# Found beside the command in any prefix, without ldconfig or LD_LIBRARY_PATH.
+file(RELATIVE_PATH _lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+set_target_properties(pawl_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${_lib_from_bin}")
+install(TARGETS pawl_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
