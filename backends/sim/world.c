@@ -192,7 +192,9 @@ static void touch(struct pawl__sim_world *world, struct pawl__sim_session *sessi
         return;
     }
     bool is_first = session->expires_ms == INT64_MAX;
-    int64_t slack = (int64_t)pawl__rand_below(&world->rand, (uint64_t)session->ttl_ms / 8 + 1);
+    /* At once half of the time: the hardest store that is still honest. */
+    uint64_t most = pawl__rand_below(&world->rand, 2) * (uint64_t)session->ttl_ms / 8;
+    int64_t slack = (int64_t)pawl__rand_below(&world->rand, most + 1);
     int64_t expires = world->now_ms + session->ttl_ms + slack;
     if (is_first || expires > session->expires_ms) {
         session->expires_ms = expires;

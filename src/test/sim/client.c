@@ -102,6 +102,7 @@ static void tell_failed(struct client *client, const struct pawl__core_action *a
         run_fail(client->run, "API: an answer to what is not pending, id %" PRIu64, action->id);
         return;
     }
+    client->run->stats.went_back += action->status == PAWL_E_STORE ? 1 : 0;
     if (action->kind == PAWL__ACT_FAILED) {
         oracle_failed(client->run, call, action->status);
     }

@@ -228,8 +228,7 @@ void oracle_granted(struct run *run, struct call *call)
     if (call->canceled) {
         run_fail(run, "API: granted after it was canceled");
     }
-    if (run_now(run) > call->deadline_ms &&
-        run_now(run) != run->clients[call->client].resumed_ms) {
+    if (run_now(run) > call->deadline_ms && run_now(run) != run->clients[call->client].resumed_ms) {
         run_fail(run, "P5: granted after its deadline");
     }
     if (!client_believes(run, call)) {

@@ -19,13 +19,42 @@ static const char *const words[PLAN_KIND_COUNT] = {
     [PLAN_RESTORE] = "restore",
 };
 
+/* What a plan is mostly about. */
+enum style {
+    STYLE_MIXED,
+    STYLE_LEASES, /* long holds of clients that stand still and are cut off */
+    STYLE_COUNT
+};
+
 /* How often an item of each kind is drawn. RESTORE has plans of its own. */
-static const unsigned weights[PLAN_KIND_COUNT] = {
-    [PLAN_ACQUIRE] = 50, [PLAN_ACQUIRE_S] = 5, [PLAN_CANCEL] = 10, [PLAN_RELEASE] = 6,
-    [PLAN_BREAK] = 4,    [PLAN_BREAK_NOW] = 2, [PLAN_INSPECT] = 2, [PLAN_CLOSE] = 2,
-    [PLAN_PAUSE] = 4,    [PLAN_CRASH] = 2,     [PLAN_CUT] = 4,     [PLAN_MUTE] = 3,
-    [PLAN_KILL] = 1,     [PLAN_DOWN] = 2,      [PLAN_NET] = 5,     [PLAN_SAVE] = 0,
-    [PLAN_RESTORE] = 0,
+static const unsigned weights[STYLE_COUNT][PLAN_KIND_COUNT] = {
+    [STYLE_MIXED] =
+        {
+            [PLAN_ACQUIRE] = 50,
+            [PLAN_ACQUIRE_S] = 5,
+            [PLAN_CANCEL] = 10,
+            [PLAN_RELEASE] = 6,
+            [PLAN_BREAK] = 4,
+            [PLAN_BREAK_NOW] = 2,
+            [PLAN_INSPECT] = 2,
+            [PLAN_CLOSE] = 2,
+            [PLAN_PAUSE] = 4,
+            [PLAN_CRASH] = 2,
+            [PLAN_CUT] = 4,
+            [PLAN_MUTE] = 3,
+            [PLAN_KILL] = 1,
+            [PLAN_DOWN] = 2,
+            [PLAN_NET] = 5,
+        },
+    [STYLE_LEASES] =
+        {
+            [PLAN_ACQUIRE] = 30,
+            [PLAN_BREAK] = 3,
+            [PLAN_PAUSE] = 20,
+            [PLAN_CUT] = 20,
+            [PLAN_NET] = 10,
+            [PLAN_DOWN] = 1,
+        },
 };
 
 static int64_t draw(struct pawl__rand *rand, int64_t min, int64_t max)
@@ -33,19 +62,19 @@ static int64_t draw(struct pawl__rand *rand, int64_t min, int64_t max)
     return min + (int64_t)pawl__rand_below(rand, (uint64_t)(max - min) + 1);
 }
 
-static enum plan_kind draw_kind(struct pawl__rand *rand)
+static enum plan_kind draw_kind(struct pawl__rand *rand, enum style style)
 {
     unsigned total = 0;
 
     for (int i = 0; i < PLAN_KIND_COUNT; i++) {
-        total += weights[i];
+        total += weights[style][i];
     }
     unsigned at = (unsigned)pawl__rand_below(rand, total);
     for (int i = 0; i < PLAN_KIND_COUNT; i++) {
-        if (at < weights[i]) {
+        if (at < weights[style][i]) {
             return (enum plan_kind)i;
         }
-        at -= weights[i];
+        at -= weights[style][i];
     }
     return PLAN_ACQUIRE;
 }
@@ -63,7 +92,7 @@ static int64_t draw_names(struct pawl__rand *rand, unsigned names)
 /* Mostly short, sometimes longer than a ttl. */
 static int64_t draw_while(struct pawl__rand *rand, int64_t ttl_ms)
 {
-    int64_t max = draw(rand, 0, 2) == 0 ? 2 * ttl_ms : ttl_ms / 2;
+    int64_t max = draw(rand, 0, 2) == 0 ? 3 * ttl_ms : ttl_ms / 2;
 
     return draw(rand, 1, max);
 }
@@ -82,7 +111,8 @@ static void draw_acquire(struct pawl__rand *rand, const struct plan *plan, struc
         item->b = -1;
         break;
     }
-    item->c = draw(rand, 0, 4) == 0 ? draw(rand, 1, plan->ttl_ms) : draw(rand, 0, 500);
+    /* Mostly short; some outlive a ttl, so that their lease matters. */
+    item->c = draw(rand, 0, 4) == 0 ? draw(rand, 1, 3 * plan->ttl_ms) : draw(rand, 0, 500);
 }
 
 static void draw_arguments(struct pawl__rand *rand, const struct plan *plan, struct plan_item *item)
@@ -163,16 +193,20 @@ void plan_make(struct plan *plan, uint64_t seed)
     /* Dense and sparse plans: bursts find races, long ones find expiry. */
     int64_t span = draw(&rand, 1, 8) * plan->ttl_ms / 2;
     bool restores = draw(&rand, 0, 39) == 0;
+    enum style style = draw(&rand, 0, 3) == 0 ? STYLE_LEASES : STYLE_MIXED;
     for (size_t i = 0; i < plan->count; i++) {
         struct plan_item *item = &plan->items[i];
         item->at_ms = draw(&rand, 0, span);
-        item->kind = draw_kind(&rand);
+        item->kind = draw_kind(&rand, style);
         item->client = (unsigned)draw(&rand, 0, plan->clients - 1);
         if (restores && i < 2) {
             item->kind = i == 0 ? PLAN_SAVE : PLAN_RESTORE;
             item->at_ms = i == 0 ? item->at_ms / 2 : span / 2 + item->at_ms / 2;
         }
         draw_arguments(&rand, plan, item);
+        if (style == STYLE_LEASES && item->kind == PLAN_ACQUIRE) {
+            item->c = draw(&rand, plan->ttl_ms, 6 * plan->ttl_ms);
+        }
     }
     qsort(plan->items, plan->count, sizeof(plan->items[0]), compare_items);
 }
@@ -221,25 +255,37 @@ static bool read_item(struct plan_item *item, const char *line)
     return false;
 }
 
+/* False: the line fits into no plan. */
+static bool read_line(struct plan *plan, const char *line)
+{
+    if (line[0] == '#' || line[0] == '\n') {
+        return true;
+    }
+    if (plan->clients == 0) {
+        return read_head(plan, line);
+    }
+    if (plan->count == PLAN_ITEMS_MAX || !read_item(&plan->items[plan->count], line) ||
+        plan->items[plan->count].client >= plan->clients) {
+        return false;
+    }
+    plan->count++;
+    return true;
+}
+
 bool plan_read(struct plan *plan, FILE *file, int *ret_line)
 {
     char line[256];
+    long start = ftell(file);
 
     memset(plan, 0, sizeof(*plan));
     for (*ret_line = 1; fgets(line, sizeof(line), file) != NULL; (*ret_line)++) {
-        if (line[0] == '#' || line[0] == '\n') {
-            continue;
+        if (plan->clients > 0 && strncmp(line, "plan ", 5) == 0) {
+            return fseek(file, start, SEEK_SET) == 0; /* It begins the next one. */
         }
-        if (plan->clients == 0) {
-            if (!read_head(plan, line)) {
-                return false;
-            }
-        } else if (plan->count == PLAN_ITEMS_MAX || !read_item(&plan->items[plan->count], line) ||
-                   plan->items[plan->count].client >= plan->clients) {
+        if (!read_line(plan, line)) {
             return false;
-        } else {
-            plan->count++;
         }
+        start = ftell(file);
     }
     return plan->clients > 0;
 }

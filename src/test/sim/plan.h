@@ -62,7 +62,9 @@ struct plan {
 void plan_make(struct plan *plan, uint64_t seed);
 void plan_print(const struct plan *plan, FILE *file);
 
-/* False: not a plan; `ret_line` = where. */
+/* Reads the next plan of a file that may hold several. False: the end of the file, or no plan: then
+ * `plan` has no clients, or the line of number `ret_line`, counted from where reading began, is
+ * wrong. */
 bool plan_read(struct plan *plan, FILE *file, int *ret_line);
 
 #endif

@@ -586,6 +586,7 @@ bool run_plan(const struct plan *plan, FILE *trace, struct run_stats *stats, cha
     stats->calls += run->stats.calls;
     stats->grants += run->stats.grants;
     stats->lost += run->stats.lost;
+    stats->went_back += run->stats.went_back;
     memcpy(ret_failure, run->failure, sizeof(run->failure));
     bool passed = run->failure[0] == '\0';
     pawl__free(run);

@@ -124,6 +124,7 @@ struct run_stats {
     uint64_t calls;
     uint64_t grants;
     uint64_t lost;
+    uint64_t went_back; /* calls that were told E_STORE */
 };
 
 struct run {

@@ -60,5 +60,8 @@ int main(void)
         passed = run_plan(&plan, NULL, &stats, failure);
     }
     (void)tap_case(passed, "the same seeds pass without a defect");
+    if (!passed) {
+        tap_note("seed %" PRIu64 ": %s", plan.seed, failure);
+    }
     return tap_done();
 }

@@ -1,4 +1,4 @@
-/* The simulator in the test suite: the seeds that once failed, then a fixed number of new ones.
+/* The simulator in the test suite: the plans that once failed, then a fixed number of new ones.
  * `--full` plays a hundred times as many. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,22 +31,23 @@ static bool play_seeds(uint64_t first, uint64_t count, struct run_stats *stats)
                     first + count - 1);
 }
 
-static void play_found_seeds(struct run_stats *stats)
+/* The plans of SEEDS_FILE; one case each. */
+static void play_found(struct run_stats *stats)
 {
-    char line[256];
+    static struct plan plan;
+    char failure[512] = "";
+    int line = 0;
+    int read = 0;
     FILE *file = fopen(SEEDS_FILE, "re");
 
-    tap_case(file != NULL, "the list of found seeds can be read");
-    if (file == NULL) {
+    if (!tap_case(file != NULL, "the list of found plans can be read")) {
         return;
     }
-    while (fgets(line, sizeof(line), file) != NULL) {
-        char *end = NULL;
-        uint64_t seed = strtoull(line, &end, 10);
-        if (end != line) {
-            (void)play_seeds(seed, 1, stats);
-        }
+    while (plan_read(&plan, file, &line)) {
+        bool passed = run_plan(&plan, NULL, stats, failure);
+        (void)tap_case(passed, "found plan %d, seed %" PRIu64 " %s", ++read, plan.seed, failure);
     }
+    (void)tap_case(feof(file) != 0, "all of the list was read, after plan %d", read);
     (void)fclose(file); /* Read only. */
 }
 
@@ -108,13 +109,37 @@ static void check_repeats(void)
     (void)tap_case(plan_survives_text(&plan), "a plan is the same after printing and reading");
 }
 
+/* A store that went back to an older state is an error that the user sees: what was held is LOST,
+ * and the next request is told. */
+static void check_restore(void)
+{
+    static const struct plan plan = {
+        .seed = 1,
+        .clients = 1,
+        .names = 1,
+        .ttl_ms = 4000,
+        .count = 4,
+        .items = {{.at_ms = 0, .kind = PLAN_SAVE},
+                  {.at_ms = 10, .kind = PLAN_ACQUIRE, .a = 1, .b = -1, .c = 60000},
+                  {.at_ms = 500, .kind = PLAN_RESTORE},
+                  {.at_ms = 600, .kind = PLAN_ACQUIRE, .a = 1, .b = -1}},
+    };
+    struct run_stats stats = {0};
+    char failure[512];
+
+    bool passed = run_plan(&plan, NULL, &stats, failure);
+    (void)tap_case(passed && stats.lost == 1 && stats.went_back == 1,
+                   "a store that went back is told: %s", failure);
+}
+
 int main(int argc, char **argv)
 {
     struct run_stats stats = {0};
     unsigned cases = argc > 1 && strcmp(argv[1], "--full") == 0 ? CASES_FULL : CASES;
 
     check_repeats();
-    play_found_seeds(&stats);
+    check_restore();
+    play_found(&stats);
     for (unsigned i = 0; i < cases; i++) {
         if (!play_seeds(1 + (uint64_t)i * SEEDS_PER_CASE, SEEDS_PER_CASE, &stats)) {
             break; /* One shrunk plan is enough to read. */
