@@ -115,10 +115,14 @@ static void report(const struct arguments *arguments, struct plan *plan, const c
         printf("shrunk in %u runs to %zu items: %s\n", tries, plan->count, again);
     }
     plan_print(plan, stdout);
-    printf("# play again: sim_run %s%s --seed %" PRIu64
-           " -v, or save the plan: sim_run --plan FILE -v\n",
-           arguments->defect == NULL ? "" : "--defect ",
-           arguments->defect == NULL ? "" : arguments->defect, plan->seed);
+    if (arguments->defect == NULL) {
+        printf("# play again: sim_run --seed %" PRIu64
+               " -v, or save the plan: sim_run --plan FILE -v\n",
+               plan->seed);
+    } else {
+        printf("# play again: sim_run_defects --defect %s --seed %" PRIu64 " -v\n",
+               arguments->defect, plan->seed);
+    }
 }
 
 static int run_file(const struct arguments *arguments)

@@ -9,8 +9,12 @@
 #include "tap.h"
 
 #define SEEDS_PER_CASE 500
-#define CASES          20
-#define CASES_FULL     2000
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CASES 4 /* ten to twenty times as slow */
+#else
+#define CASES 20
+#endif
+#define CASES_FULL 2000
 
 /* Plays the seeds; one case. */
 static bool play_seeds(uint64_t first, uint64_t count, struct run_stats *stats)
