@@ -1,6 +1,6 @@
-/* The pure core of a client: step(event) -> actions. Owns no socket, clock, thread or random source, so
- * that every race is a table of events. Used by the owner thread of a client (client.c) and by the
- * simulator (src/test/sim). States and invariants: src/README.md. */
+/* The pure core of a client: step(event) -> actions. Owns no socket, clock, thread or random
+ * source, so that every race is a table of events. Used by the owner thread of a client (client.c)
+ * and by the simulator (src/test/sim). States and invariants: src/README.md. */
 #ifndef PAWL_CORE_CORE_H
 #define PAWL_CORE_CORE_H
 
@@ -39,11 +39,12 @@ enum pawl__core_event_kind {
     PAWL__EV_SESSION,    /* id, deadline: open the session if need be, tell its descriptor */
     PAWL__EV_CLOSE,      /* deadline, flag = bequeath */
     PAWL__EV_BACKEND,    /* backend */
-    PAWL__EV_LEASE_DEAD, /* session: a reader saw the deadline pass; what was answered must stay true */
+    PAWL__EV_LEASE_DEAD, /* session: a reader saw the deadline pass; what was answered must stay
+                            true */
 };
 
-/* What is asked for. `wants` (each name too) and `payload` are allocated by pawl__alloc and owned by
- * the core from the step on, whatever comes of it. Names are sorted and unique. */
+/* What is asked for. `wants` (each name too) and `payload` are allocated by pawl__alloc and owned
+ * by the core from the step on, whatever comes of it. Names are sorted and unique. */
 struct pawl__core_acquire {
     struct pawl__want *wants;
     size_t count;
@@ -69,7 +70,7 @@ struct pawl__core_event {
     uint64_t session;
     struct pawl__core_acquire acquire;
     struct pawl__core_break break_;
-    struct pawl__backend_event *backend; /* borrowed; the core may take its `entries` */
+    struct pawl__backend_event *backend; /* borrowed until the actions of the step are drained */
 };
 
 enum pawl__core_action_kind {
@@ -78,18 +79,18 @@ enum pawl__core_action_kind {
     PAWL__ACT_SESSION_RENEW,    /* session, numbers, number_count */
     PAWL__ACT_SESSION_CLOSE,    /* session, flag = bequeath */
     PAWL__ACT_ENQUEUE,          /* session, attempt, wants, count, payload, flag = only_if_free */
-    PAWL__ACT_LOOK,             /* session, attempt, wants, count, flag = settle, flag2 = position */
-    PAWL__ACT_REMOVE,           /* session, attempt, number, wants, count */
-    PAWL__ACT_MARK,             /* name, number, text = reason, by, flag = now */
-    PAWL__ACT_LIST,             /* name */
-    PAWL__ACT_WATCH,            /* op = watch, name, number */
-    PAWL__ACT_UNWATCH,          /* op = watch */
+    PAWL__ACT_LOOK,    /* session, attempt, wants, count, flag = settle, flag2 = position */
+    PAWL__ACT_REMOVE,  /* session, attempt, number, wants, count */
+    PAWL__ACT_MARK,    /* name, number, text = reason, by, flag = now */
+    PAWL__ACT_LIST,    /* name */
+    PAWL__ACT_WATCH,   /* op = watch, name, number */
+    PAWL__ACT_UNWATCH, /* op = watch */
     /* For the caller; handed to the sink. */
-    PAWL__ACT_LEASE,      /* session, deadline: until when its holds are held; PAWL__BOOT_NONE = dead */
-    PAWL__ACT_GRANTED,    /* id, number, session, session_name: the acquire became a hold, HELD */
-    PAWL__ACT_FAILED,     /* id, status, text: the acquire is over, nothing is held */
-    PAWL__ACT_HOLD,       /* id, hold, text = why if LOST. RELEASED and LOST are the last of an id */
-    PAWL__ACT_WAITING,    /* id, position (-1 = unknown), entry (NULL = unknown): who is in the way */
+    PAWL__ACT_LEASE, /* session, deadline: until when its holds are held; PAWL__BOOT_NONE = dead */
+    PAWL__ACT_GRANTED, /* id, number, session, session_name: the acquire became a hold, HELD */
+    PAWL__ACT_FAILED,  /* id, status, text: the acquire is over, nothing is held */
+    PAWL__ACT_HOLD,    /* id, hold, text = why if LOST. RELEASED and LOST are the last of an id */
+    PAWL__ACT_WAITING, /* id, position (-1 = unknown), entry (NULL = unknown): who is in the way */
     PAWL__ACT_INSPECTED,  /* id, status, text, event: entries are to be taken from it */
     PAWL__ACT_BROKEN,     /* id, status, text */
     PAWL__ACT_SESSION_UP, /* id, status, text, fd (-1 = none; borrowed) */
@@ -131,10 +132,11 @@ struct pawl__core_action {
 struct pawl__core *pawl__core_new(const struct pawl__core_config *config);
 void pawl__core_free(struct pawl__core *core);
 
-/* One step at time `now` (not before that of the last step). First of all, whatever the event, holds whose
- * deadline passed are LOST; then the event; then the timers that are due. A step never fails: what
- * cannot be done for lack of memory is refused in an action (E_NOMEM). */
-void pawl__core_step(struct pawl__core *core, struct pawl__boot now, struct pawl__core_event *event);
+/* One step at time `now` (not before that of the last step). First of all, whatever the event,
+ * holds whose deadline passed are LOST; then the event; then the timers that are due. A step never
+ * fails: what cannot be done for lack of memory is refused in an action (E_NOMEM). */
+void pawl__core_step(struct pawl__core *core, struct pawl__boot now,
+                     struct pawl__core_event *event);
 
 /* The backend could not start op `op`: certainly not done. */
 void pawl__core_refuse(struct pawl__core *core, struct pawl__boot now, uint64_t op,
