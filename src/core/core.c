@@ -5,12 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "core/defect.h"
 #include "core/state.h"
-
-#ifdef PAWL_TEST_DEFECTS
-enum pawl__defect pawl__core_defect = PAWL__DEFECT_NONE;
-#endif
 
 /* An op or watch carries the id of its call above these bits; ops of the session have none. */
 #define SEQ_BITS 16
