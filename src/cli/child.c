@@ -47,8 +47,8 @@ char **pawl__child_environment(const char *const *extra, size_t count)
     return block;
 }
 
-/* Runs in the child, in our memory: async-signal-safe calls only, and nothing of ours is written
- * to. */
+/* Runs in the child, perhaps in our memory: async-signal-safe calls only, and nothing of ours is
+ * written to. */
 _Noreturn static void fail_exec(const char *command, int error)
 {
     const char *text = strerrordesc_np(error);
@@ -97,17 +97,24 @@ bool pawl__child_start(struct pawl__child *child, char **command, char **environ
     memset(child, 0, sizeof(*child));
     pawl__term_lend(&child->loan);
     struct start start = {child, command, environment, keep_fd, getpid(), signals};
-    /* Not fork(): copying the page tables of a process with threads, and the faults that follow,
-     * would be a tenth of what a whole `pawl lock n -- true` costs. This thread stands still until
-     * the child has become CMD, so the group exists when we go on; the child changes nothing of
-     * ours: masks, dispositions and descriptors are its own. */
-    pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+    /* fork() copies the page tables of a process with threads and leaves faults behind, a tenth of
+     * what a whole `pawl lock n -- true` costs; the child of vfork() changes nothing of ours
+     * either, since masks, dispositions and descriptors are its own. Not on a terminal: there
+     * Ctrl-Z could stop the child before it is CMD, and us with it, unable to tell the shell. */
+    pid_t pid = -1;
+    if (child->loan.is_lent) {
+        pid = fork();
+    } else {
+        pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+    }
     if (pid < 0) {
         return false;
     }
     if (pid == 0) {
         become(&start); /* NOLINT(clang-analyzer-unix.Vfork) */
     }
+    /* Both sides do it, so that no signal to the group comes too early. Fails once CMD runs. */
+    (void)setpgid(pid, pid);
     child->pid = pid;
     return true;
 }
