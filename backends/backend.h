@@ -98,7 +98,8 @@ struct pawl__backend_event {
     /* Proof of life (rule 1 and 2 of design.md 6): the time at which the write was *sent* that
      * proves the session alive in the store's own order; PAWL__BOOT_NONE if this reply proves
      * nothing. Computing it is the backend's duty: it alone knows what counts as evidence in its
-     * store. */
+     * store. Read from SESSION_OPENED and RENEWED alone: only what also brings the marks may
+     * prolong. */
     struct pawl__boot evidence;
 
     int64_t ttl_ms;        /* SESSION_OPENED, RENEWED: granted ttl, 0 = none (`ttl=off`);

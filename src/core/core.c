@@ -252,9 +252,6 @@ static void route(struct pawl__core *core, struct pawl__backend_event *event)
         pawl__session_handle(core, event);
         return;
     }
-    if (event->status == PAWL_OK && event->session != 0 && event->session == core->session.id) {
-        pawl__session_evidence(core, event->evidence);
-    }
     route_answer(core, event);
 }
 

@@ -393,7 +393,10 @@ static void all_present(struct pawl__core *core, struct pawl__request *request,
     if (pawl__request_phase(request) != PAWL__PHASE_WAITING) {
         move_to(request, PAWL__PHASE_WAITING);
     }
-    if (is_blocked(event)) {
+    if (pawl__session_has_mark(core, request->number)) {
+        answer_failed(core, request, PAWL_E_LOST, "broken by another before it was granted");
+        start_removal(core, request);
+    } else if (is_blocked(event)) {
         keep_waiting(core, request, event);
     } else {
         grant(core, request);

@@ -83,6 +83,7 @@ static void start_open(struct pawl__core *core)
         session->id = core->config.random(core->config.random_ctx) & INT64_MAX;
     } while (session->id == 0);
     session->suspect = false;
+    session->may_exist = false;
     pawl__sm_move(&session->phase, PAWL__SESSION_OPENING);
     send_open(core);
 }
@@ -158,12 +159,10 @@ static void update_suspect(struct pawl__core *core)
     }
 }
 
-/* Proof of life that came with any answer of the present session. */
-void pawl__session_evidence(struct pawl__core *core, struct pawl__boot evidence)
+/* Only renewals prove life, because only they bring the marks: evidence from another answer would
+ * carry the lease past the time at which a breaker may take the entry away. */
+static void take_evidence(struct pawl__core *core, struct pawl__boot evidence)
 {
-    if (!pawl__session_is_live(core)) {
-        return;
-    }
     if (PAWL__HAS_DEFECT(DEADLINE_FROM_REPLY) && !pawl__boot_is_none(evidence)) {
         evidence = core->now;
     }
@@ -216,7 +215,9 @@ static struct pawl__boot next_wake(const struct pawl__core *core)
     struct pawl__boot next = session->retry_at;
 
     if (phase_of(core) == PAWL__SESSION_LIVE) {
-        next = pawl__boot_min(next, session->renew_at);
+        if (session->renew_op == 0) {
+            next = pawl__boot_min(next, session->renew_at);
+        }
         next = pawl__boot_min(next, session->lease.deadline);
         if (!session->suspect) {
             next = pawl__boot_min(next, session->lease.suspect_at);
@@ -238,7 +239,10 @@ void pawl__session_upkeep(struct pawl__core *core)
 
     switch (phase_of(core)) {
     case PAWL__SESSION_NONE:
-        if (!core->closing && !core->closed && is_needed(core)) {
+        if (retry_due) {
+            session->retry_at = PAWL__BOOT_NEVER;
+        }
+        if (!core->closing && is_needed(core) && pawl__boot_is_never(session->retry_at)) {
             start_open(core);
         }
         break;
@@ -298,6 +302,7 @@ void pawl__session_end(struct pawl__core *core, bool gone_in_store, const char *
     session->renew_op = 0;
     session->renew_at = PAWL__BOOT_NEVER;
     session->retry_at = PAWL__BOOT_NEVER;
+    session->mark_count = 0;
     pawl__sm_move(&session->phase, PAWL__SESSION_NONE);
 }
 
@@ -358,14 +363,18 @@ static void handle_opened(struct pawl__core *core, const struct pawl__backend_ev
     struct pawl__session *session = &core->session;
 
     session->op = 0;
+    session->may_exist = session->may_exist || event->status == PAWL_E_UNKNOWN;
     if (event->status == PAWL_OK) {
         go_live(core, event);
+    } else if (event->status == PAWL_E_LOST) {
+        /* This id is used up in the store: another one, after a pause. */
+        pawl__session_end(core, true, "the store ended it before it was opened");
+        retry_later(core, session);
     } else if (pawl__status_is_passing(event->status) && (is_needed(core) || core->closing)) {
         retry_later(core, session);
     } else {
-        bool landed = event->status == PAWL_E_UNKNOWN;
         refuse_waiters(core, event->status, event->text);
-        pawl__session_end(core, !landed, "it could not be opened");
+        pawl__session_end(core, !session->may_exist, "it could not be opened");
     }
 }
 
@@ -378,6 +387,46 @@ static struct pawl__request *find_number(struct pawl__core *core, uint64_t numbe
         }
     }
     return NULL;
+}
+
+/* A mark for an entry that we do not know of yet: its enqueue is still under way or unsettled. It
+ * must not be granted when it turns up. False: no room; then this renewal must prove nothing, since
+ * the mark was not obeyed. */
+static bool keep_mark(struct pawl__session *session, uint64_t number)
+{
+    if (session->mark_count == PAWL__MARKS_MAX) {
+        return false;
+    }
+    session->marks[session->mark_count++] = number;
+    return true;
+}
+
+bool pawl__session_has_mark(const struct pawl__core *core, uint64_t number)
+{
+    for (size_t i = 0; i < core->session.mark_count; i++) {
+        if (core->session.marks[i] == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Marks come with every renewal until their entries are gone, so the list is made anew each time.
+ */
+static bool obey_marks(struct pawl__core *core, const struct pawl__backend_event *event)
+{
+    bool all = true;
+
+    core->session.mark_count = 0;
+    for (size_t i = 0; i < event->mark_count; i++) {
+        struct pawl__request *request = find_number(core, event->marks[i].number);
+        if (request != NULL) {
+            pawl__request_broken(core, request, &event->marks[i]);
+        } else {
+            all = keep_mark(&core->session, event->marks[i].number) && all;
+        }
+    }
+    return all;
 }
 
 static void handle_renewed(struct pawl__core *core, const struct pawl__backend_event *event)
@@ -396,11 +445,8 @@ static void handle_renewed(struct pawl__core *core, const struct pawl__backend_e
     }
     pawl__retry_reset(&session->retry);
     session->renew_at = pawl__boot_add(event->evidence, session->lease.renew_ms);
-    for (size_t i = 0; i < event->mark_count; i++) {
-        struct pawl__request *request = find_number(core, event->marks[i].number);
-        if (request != NULL) {
-            pawl__request_broken(core, request, &event->marks[i]);
-        }
+    if (obey_marks(core, event)) {
+        take_evidence(core, event->evidence);
     }
     for (size_t i = 0; i < event->gone_count; i++) {
         struct pawl__request *request = find_number(core, event->gone[i]);
@@ -481,9 +527,6 @@ void pawl__session_handle(struct pawl__core *core, struct pawl__backend_event *e
     }
     if (handle_old(core, event) || event->session != session->id) {
         return;
-    }
-    if (event->status == PAWL_OK) {
-        pawl__session_evidence(core, event->evidence);
     }
     if (event->op == session->op && event->kind == PAWL__BEV_SESSION_OPENED) {
         handle_opened(core, event);

@@ -24,6 +24,9 @@
 /* Entries swept in one renewal (design.md 6, rule 2). */
 #define PAWL__SWEEP_MAX 128
 
+/* Break marks kept for entries whose enqueue has no answer yet. */
+#define PAWL__MARKS_MAX 32
+
 /* What the caller asked for and has no answer yet, or what must still be cleaned up. */
 enum pawl__call_kind {
     PAWL__CALL_REQUEST = 1,
@@ -126,6 +129,7 @@ struct pawl__session {
     int fd;
     struct pawl__lease lease;
     bool suspect;
+    bool may_exist;    /* an open had no answer: the store may have it */
     uint64_t op;       /* open or close under way */
     uint64_t renew_op; /* renewal under way */
     struct pawl__boot renew_at;
@@ -133,6 +137,8 @@ struct pawl__session {
     struct pawl__retry retry;
     struct pawl__timer timer;
     uint64_t sweep[PAWL__SWEEP_MAX]; /* numbers of the renewal under way */
+    uint64_t marks[PAWL__MARKS_MAX]; /* marked numbers of entries not known yet */
+    size_t mark_count;
 };
 
 struct pawl__old_session {
@@ -236,7 +242,7 @@ void pawl__store_answered(struct pawl__core *core, pawl_status status, const cha
 void pawl__session_init(struct pawl__core *core);
 void pawl__session_upkeep(struct pawl__core *core);
 void pawl__session_expire(struct pawl__core *core);
-void pawl__session_evidence(struct pawl__core *core, struct pawl__boot evidence);
+bool pawl__session_has_mark(const struct pawl__core *core, uint64_t number);
 void pawl__session_end(struct pawl__core *core, bool gone_in_store, const char *why);
 void pawl__session_handle(struct pawl__core *core, struct pawl__backend_event *event);
 void pawl__session_start_close(struct pawl__core *core);
