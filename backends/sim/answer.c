@@ -291,7 +291,8 @@ static void enqueue(struct pawl__sim_store *store, const struct pawl__sim_reques
         return;
     }
     if (request->flag && !is_free) {
-        /* Final: a copy that lands when the queue is free must not make an entry that nobody knows. */
+        /* Final: a copy that lands when the queue is free must not make an entry that nobody knows.
+         */
         pawl__sim_store_end_attempt(session, request->attempt, request->floor);
         event->status = PAWL_E_TIMEOUT;
         return;

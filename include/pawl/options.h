@@ -54,7 +54,8 @@ PAWL_API pawl_status pawl_options_check(pawl_options *options, pawl_error *err);
 
 /* Judges the configuration file at `path`, wherever it lies and whatever else is set: syntax, keys,
  * each value, and all of them together over the defaults. PAWL_E_CONFIG with file, line and column,
- * also when it is not there; PAWL_E_INVALID; PAWL_E_NOMEM. Reads one file: may block on a slow disk.
+ * also when it is not there; PAWL_E_INVALID; PAWL_E_NOMEM. Reads one file: may block on a slow
+ * disk.
  */
 PAWL_API pawl_status pawl_options_check_file(const char *path, pawl_error *err);
 
