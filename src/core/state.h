@@ -46,7 +46,7 @@ struct pawl__call {
     struct pawl__retry retry;
     struct pawl__list link; /* in core->calls, or core->dead */
     bool over;              /* in core->dead: freed at the next step */
-    char why[128];          /* text of the last action, borrowed by it */
+    char why[256];          /* text of the last action, borrowed by it */
 };
 
 /*   NEW ----> ENQUEUEING ----> WAITING ----> HELD
