@@ -14,8 +14,10 @@ extern "C" {
 
 /* One client serves thousands of locks; make one a process and share it. All functions on it may be
  * called from any thread and from callbacks, except pawl_client_close() from a callback of the same
- * client (PAWL_E_INVALID). After fork() the child may only call pawl_client_close(), which frees
- * memory and leaves the parent's locks alone; all else is PAWL_E_FORKED. */
+ * client (PAWL_E_INVALID). After fork() the child may only call pawl_client_close() and the `_free`
+ * functions, which do nothing there: another thread may have been changing the memory at the time
+ * of the fork, so it is left as it is, and the parent's locks are left alone. All else is
+ * PAWL_E_FORKED. */
 typedef struct pawl_client pawl_client;
 
 /* Opens the store at `url` ("local:", "local:///dir", "etcd://h1,h2/root?ttl=10s", ...); NULL = the

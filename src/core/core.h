@@ -63,7 +63,7 @@ struct pawl__core_break {
 
 struct pawl__core_event {
     enum pawl__core_event_kind kind;
-    uint64_t id; /* chosen by the caller: 1 to 2^47, never used twice in one core */
+    uint64_t id; /* chosen by the caller: not 0, below 2^48, never used twice in one core */
     struct pawl__boot deadline;
     bool flag;
     const char *name; /* borrowed for the step */
