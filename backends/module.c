@@ -113,8 +113,8 @@ static pawl_status refuse_scheme(const char *scheme, pawl_error *err)
     for (size_t i = 0; i < count; i++) {
         if (strcmp(known[i], scheme) == 0) {
             return pawl__error_set(err, PAWL_E_UNSUPPORTED, 0,
-                                   "the %s backend is not in this build; install its module "
-                                   "pawl_backend_%s.so in %s",
+                                   "the %s backend is not in this build: there is no module "
+                                   "pawl_backend_%s.so in %s; use local: or local:///dir",
                                    scheme, scheme, module_dir());
         }
     }

@@ -16,7 +16,7 @@ static const char general[] =
 static const char globals[] =
     "\n"
     "Options of every command:\n"
-    "  --store URL      local: (this machine, the default), local:///dir, etcd://..., zk://...\n"
+    "  --store URL      local: (this machine, the default) or local:///dir\n"
     "  -o FORMAT        table, json or jsonl (one object a line)\n"
     "  -q, --quiet      errors only          -v, --verbose   also which store, who holds\n"
     "  --no-color       no colours           -h, --help      help of a command\n"

@@ -1,4 +1,5 @@
 /* The pawl command: finds the command that is asked for and runs it. */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,9 +81,24 @@ static int run(struct pawl__cli *cli, int argc, char **argv)
     return command->run(cli, args.argc - args.at - 1, args.argv + args.at + 1);
 }
 
+/* A standard stream that we were started without would be the next descriptor that anybody opens:
+ * the store's, say, with messages written into it. The place is taken by one that can do nothing,
+ * and that CMD does not inherit. */
+static void occupy_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            /* The lowest free number, which is `fd`. Without /dev/null things are as they were. */
+            int access = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+            (void)open("/dev/null", access | O_CLOEXEC);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct pawl__cli cli;
+    occupy_streams();
     memset(&cli, 0, sizeof(cli));
     cli.options = pawl_options_new();
     cli.err = pawl_error_new();

@@ -74,7 +74,9 @@ static int get_session_fd(struct pawl__lock_job *job, int *ret_fd)
     if (status == PAWL_OK || status == PAWL_E_UNSUPPORTED) {
         return PAWL__EXIT_OK;
     }
-    return pawl__cli_fail_status(job->cli, status);
+    /* What is short here is descriptors of this process, not the user's data. */
+    (void)pawl__cli_fail_status(job->cli, status);
+    return status == PAWL_E_LIMIT ? PAWL__EXIT_INTERNAL : pawl__exit_from_status(status);
 }
 
 static int start(struct run *run)
