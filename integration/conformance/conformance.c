@@ -20,6 +20,8 @@ int main(int argc, char **argv)
     suite_end_cases(&suite);
     suite_break_cases(&suite);
     suite_name_cases(&suite);
+    suite_observe_cases(&suite);
+    suite_callback_cases(&suite);
 
     pawl_client *client = suite_open(&suite, NULL, NULL);
     TAP_CHECK(suite_count(&suite, client, NULL) == 0);

@@ -23,6 +23,8 @@ void suite_wait_cases(struct suite *suite);
 void suite_end_cases(struct suite *suite);
 void suite_break_cases(struct suite *suite);
 void suite_name_cases(struct suite *suite);
+void suite_observe_cases(struct suite *suite);
+void suite_callback_cases(struct suite *suite);
 
 /* `text`, or a folder of its own for "local:"; to be freed. NULL: no folder. */
 char *suite_make_url(const char *text);
