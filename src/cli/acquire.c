@@ -1,7 +1,6 @@
 /* The waiting part of pawl lock: asks, tells a person what it waits for, and can be interrupted. */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
 /* pawl lock: hold one or more names while a command runs, or until told to stop. */
 #include "cli/lock.h"
 
-#include <stdlib.h>
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -225,6 +225,8 @@ static int run_lock(struct pawl__cli *cli, int argc, char **argv)
     if (done) {
         return code;
     }
+    /* Arenas for threads that allocate next to nothing: making them costs more than sharing one. */
+    (void)mallopt(M_ARENA_MAX, 1);
     struct pawl__lock_job job = {.cli = cli, .args = &args};
     if (!pawl__signals_open(&job.signals)) {
         return pawl__cli_fail(cli, PAWL__EXIT_INTERNAL, "cannot take signals: no descriptors left");

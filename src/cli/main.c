@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -88,9 +89,10 @@ static void occupy_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            /* The lowest free number, which is `fd`. Without /dev/null things are as they were. */
             int access = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-            (void)open("/dev/null", access | O_CLOEXEC);
+            int taken = open("/dev/null", access | O_CLOEXEC);
+            /* The lowest free number. Without /dev/null things are as they were. */
+            PAWL_INVARIANT(taken == fd || taken < 0);
         }
     }
 }
