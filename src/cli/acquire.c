@@ -1,5 +1,4 @@
 /* The waiting part of pawl lock: asks, tells a person what it waits for, and can be interrupted. */
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 
