@@ -64,6 +64,17 @@ static int lock_file(struct pawl__local *local, struct pawl__local_session *sess
     return code;
 }
 
+/* Waiting does not mend a limit or a right: those end the request instead of keeping it for ever.
+ */
+static pawl_status status_of(int code)
+{
+    if (code == EMFILE || code == ENFILE) {
+        return PAWL_E_LIMIT;
+    }
+    return code == EACCES || code == EPERM || code == EROFS ? PAWL_E_PERMISSION
+                                                            : PAWL_E_UNAVAILABLE;
+}
+
 /* The slot of a session that is new to us. NULL: the op is answered. */
 static struct pawl__local_session *make_session(struct pawl__local *local,
                                                 struct pawl__local_op *op)
@@ -85,7 +96,7 @@ static struct pawl__local_session *make_session(struct pawl__local *local,
     int code = lock_file(local, slot);
     if (code != 0) {
         pawl__local_drop_session(local, slot);
-        pawl__local_op_fail(op, PAWL_E_UNAVAILABLE, code, "cannot make a session in %s: %s",
+        pawl__local_op_fail(op, status_of(code), code, "cannot make a session in %s: %s",
                             local->dir.sessions, strerror(code));
         return NULL;
     }
