@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,4 +103,45 @@ int pawl__local_gate_enter_timed(int fd, const struct pawl__local_dir *dir, int6
 void pawl__local_gate_leave(int fd)
 {
     unlock_byte(fd, DOOR);
+}
+
+/* ---- The mark ----------------------------------------------------------------------------------
+ */
+
+#define MARK_MAGIC "pawlnext"
+
+struct mark {
+    char magic[8];
+    char store_id[16];
+    uint64_t next;
+    uint64_t inverse; /* ~next: what is torn or foreign is no mark */
+};
+
+_Static_assert(sizeof(struct mark) == 40, "the mark has no holes");
+
+uint64_t pawl__local_gate_mark(int fd, const char *store_id)
+{
+    struct mark mark;
+
+    PAWL_INVARIANT(strlen(store_id) == sizeof(mark.store_id));
+    if (pread(fd, &mark, sizeof(mark), 0) != (ssize_t)sizeof(mark) ||
+        memcmp(mark.magic, MARK_MAGIC, sizeof(mark.magic)) != 0 ||
+        memcmp(mark.store_id, store_id, sizeof(mark.store_id)) != 0 || mark.inverse != ~mark.next) {
+        return 0;
+    }
+    return mark.next;
+}
+
+int pawl__local_gate_set_mark(int fd, const char *store_id, uint64_t next)
+{
+    struct mark mark = {.next = next, .inverse = ~next};
+
+    PAWL_INVARIANT(strlen(store_id) == sizeof(mark.store_id));
+    memcpy(mark.magic, MARK_MAGIC, sizeof(mark.magic));
+    memcpy(mark.store_id, store_id, sizeof(mark.store_id));
+    ssize_t len = pwrite(fd, &mark, sizeof(mark), 0);
+    if (len < 0) {
+        return errno;
+    }
+    return len == (ssize_t)sizeof(mark) ? 0 : ENOSPC;
 }

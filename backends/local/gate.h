@@ -18,4 +18,13 @@ int pawl__local_gate_enter_timed(int fd, const struct pawl__local_dir *dir, int6
 
 void pawl__local_gate_leave(int fd);
 
+/* The mark: the next number of store `store_id`, written beside the database before each commit
+ * that gives numbers. It outlives the process, not a power loss (that is what the reserved block is
+ * for): so numbers do not go back either when someone removes the WAL, or puts back an older
+ * database file. Gate held for both. 0: there is none, or it is of another store. */
+uint64_t pawl__local_gate_mark(int fd, const char *store_id);
+
+/* 0 or an errno. */
+int pawl__local_gate_set_mark(int fd, const char *store_id, uint64_t next);
+
 #endif

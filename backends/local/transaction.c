@@ -76,7 +76,7 @@ static int write_reserve(struct pawl__local *local, bool same_boot, uint64_t nex
 static int reserve(struct pawl__local *local, bool same_boot, uint64_t next, uint64_t reserved)
 {
     pawl__local_rollback(local);
-    next = same_boot ? next : reserved;
+    next = same_boot || next > reserved ? next : reserved;
     int rc = pawl__local_store_set_full(&local->store, true);
     if (rc == SQLITE_OK) {
         rc = write_reserve(local, same_boot, next);
@@ -107,7 +107,11 @@ static int begin_write(struct pawl__local *local, size_t numbers)
         if (next == 0 || next > reserved || reserved > INT64_MAX - 2 * PAWL__LOCAL_BLOCK) {
             return SQLITE_CORRUPT;
         }
-        if (same_boot && reserved - next >= numbers) {
+        uint64_t mark = pawl__local_gate_mark(local->gate, local->identity.store_id);
+        if (mark > next && mark <= INT64_MAX - 2 * PAWL__LOCAL_BLOCK) {
+            next = mark; /* The database went back behind numbers that were given. */
+        }
+        if (same_boot && next <= reserved && reserved - next >= numbers) {
             local->batch.next = next;
             return SQLITE_OK;
         }
@@ -176,7 +180,14 @@ static int write_next(struct pawl__local *local)
         return pawl__local_store_code(&local->store);
     }
     pawl__local_bind_u64(stmt, 1, local->batch.next);
-    return pawl__local_store_run(stmt);
+    int rc = pawl__local_store_run(stmt);
+    /* Before the commit: a mark that is too high leaves numbers out, one too low gives them twice.
+     */
+    if (rc == SQLITE_OK &&
+        pawl__local_gate_set_mark(local->gate, local->identity.store_id, local->batch.next) != 0) {
+        rc = SQLITE_FULL;
+    }
+    return rc;
 }
 
 static int commit(struct pawl__local *local)
