@@ -64,15 +64,19 @@ static int lock_file(struct pawl__local *local, struct pawl__local_session *sess
     return code;
 }
 
-/* Waiting does not mend a limit or a right: those end the request instead of keeping it for ever.
- */
+/* Waiting does not mend a limit of the system or a missing right: those end the request. */
 static pawl_status status_of(int code)
 {
-    if (code == EMFILE || code == ENFILE) {
-        return PAWL_E_LIMIT;
+    switch (code) {
+    case EMFILE:
+    case ENFILE:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return PAWL_E_PERMISSION;
+    default:
+        return PAWL_E_UNAVAILABLE;
     }
-    return code == EACCES || code == EPERM || code == EROFS ? PAWL_E_PERMISSION
-                                                            : PAWL_E_UNAVAILABLE;
 }
 
 /* The slot of a session that is new to us. NULL: the op is answered. */
