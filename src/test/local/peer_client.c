@@ -119,6 +119,7 @@ bool peer_wait_stopped(struct peer *peer)
         if (waitpid(peer->pid, &status, WUNTRACED | WNOHANG) == peer->pid) {
             return WIFSTOPPED(status);
         }
+        /* waitpid() has no bound of its own: a poll, so that a test never hangs. */
         (void)nanosleep(&pause, NULL);
     }
     return false;

@@ -71,7 +71,7 @@ static bool await_watch(struct host *host, uint64_t watch)
         } else {
             /* Of another worker: put back. */
             host->table.post(host->table.ctx, event);
-            usleep(200);
+            usleep(200); /* Lets its owner take it. */
         }
     }
     return is_mine;
@@ -227,6 +227,7 @@ static void run_kills(void)
             /* On a page of its own: it dies without leaving. */
             _exit(run_process(dir, own, 100 + i, 2, 1000000));
         }
+        /* A random moment to kill at is what is tested: no event to await. */
         usleep(20000 + (i * 7919) % 40000);
         (void)kill(victim, SIGKILL);
         (void)waitpid(victim, NULL, 0);
